@@ -12,15 +12,16 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "profile/symbols/debug_files.h"
+#include "profile/symbols/debug_sources.h"
+#include "profile/symbols/file_symbols.h"
 #include "profile/symbols/symbols.h"
 
 struct dwarf_library dw;
 
-/* libdwfl refers to it while a file is open */
+/* libdwfl refers to it while a file is open. Its callbacks get the path to the file alone. */
 struct dwarf_search {
 	Dwfl_Callbacks callbacks;
-	char *folders; /* points to list */
-	char list[4096];
 };
 
 static bool find_functions(void)
@@ -67,30 +68,85 @@ static bool report_module(struct dwarf_file *f, const char *path)
 	return f->module && dw.dwfl_module_getelf(f->module, &f->bias);
 }
 
-static struct dwarf_search *create_search(const char *debug_folder)
+/* ---- separate debug files -------------------------------------------------------------------- */
+
+/* libdwfl passes nothing of its caller's to find_debuginfo(): a thread opens one file at a time. */
+static _Thread_local const struct symbol_sources *current_sources;
+
+/* Opens the file at @path if it is of the build that is wanted. */
+static int open_debug_file(const char *path, const struct debug_search *s, uint32_t checksum)
 {
-	bool is_usual = strcmp(debug_folder, DEBUG_FOLDER) == 0;
+	struct stat st;
+	int fd = *path ? trust_open(&current_sources->trust, path, &st) : -1;
+
+	if (fd < 0 ||
+	    file_symbols_is_build(fd, (uint64_t)st.st_size, path, s->id, s->n_id, checksum))
+		return fd;
+	close(fd);
+	return -1;
+}
+
+/* Opens the file that debug files of several programs share; @name is in .gnu_debugaltlink. */
+static int open_shared_file(const char *name, char **found)
+{
+	struct stat st;
+	int fd = *name == '/' ? trust_open(&current_sources->trust, name, &st) : -1;
+
+	if (fd >= 0)
+		*found = strdup(name);
+	return fd;
+}
+
+/* As libdwfl's own function finds debug files, but among files that are regular and believed. */
+static int find_debug_file(Dwfl_Module *module, void **user, const char *name, Dwarf_Addr base,
+                           const char *file, const char *link, GElf_Word checksum, char **found)
+{
+	struct debug_search s = { .path = file, .link = link };
+	char path[4096 + 256];
+	GElf_Addr at;
+	int n, fd = -1;
+
+	(void)user;
+	(void)name;
+	(void)base;
+	if (!current_sources)
+		return -1;
+	if (!file)
+		return link ? open_shared_file(link, found) : -1;
+	s.folder = current_sources->debug_folder;
+	n = dw.dwfl_module_build_id(module, &s.id, &at);
+	s.n_id = n > 0 ? (size_t)n : 0;
+	for (unsigned i = 0; fd < 0 && make_debug_file_path(&s, i, path, sizeof(path)); i++)
+		if (strcmp(path, file) != 0)
+			fd = open_debug_file(path, &s, checksum);
+	if (fd >= 0) {
+		*found = strdup(path);
+		return fd;
+	}
+	*found = fetch_debug_file(s.id, s.n_id);
+	return *found ? open_debug_file(*found, &s, checksum) : -1;
+}
+
+static struct dwarf_search *create_search(void)
+{
 	struct dwarf_search *s = calloc(1, sizeof(*s));
 
-	if (!s)
-		return NULL;
-	/* Searches beside the file, in its folder .debug, and below the common folder. */
-	snprintf(s->list, sizeof(s->list), ":.debug:%s", debug_folder);
-	s->folders = s->list;
-	s->callbacks = (Dwfl_Callbacks){ .debuginfo_path = is_usual ? NULL : &s->folders,
-		                         .find_elf = dw.dwfl_build_id_find_elf,
-		                         .find_debuginfo = dw.dwfl_standard_find_debuginfo,
-		                         .section_address = dw.dwfl_offline_section_address };
+	if (s)
+		s->callbacks =
+			(Dwfl_Callbacks){ .find_elf = dw.dwfl_build_id_find_elf,
+			                  .find_debuginfo = find_debug_file,
+			                  .section_address = dw.dwfl_offline_section_address };
 	return s;
 }
 
-bool dwarf_file_open(struct dwarf_file *f, const char *path, const char *debug_folder)
+bool dwarf_file_open(struct dwarf_file *f, const char *path, const struct symbol_sources *sources)
 {
 	*f = (struct dwarf_file){ .dwfl = NULL };
 	if (!dwarf_library_load())
 		return false;
+	current_sources = sources;
 	errno = 0;
-	f->search = create_search(debug_folder);
+	f->search = create_search();
 	if (f->search)
 		f->dwfl = dw.dwfl_begin(&f->search->callbacks);
 	if (f->dwfl && report_module(f, path))

@@ -32,6 +32,7 @@ bool dwarf_library_load(void);
 	CALL(dwarf_tag)                                                                            \
 	CALL(dwfl_begin)                                                                           \
 	CALL(dwfl_build_id_find_elf)                                                               \
+	CALL(dwfl_module_build_id)                                                                 \
 	CALL(dwfl_end)                                                                             \
 	CALL(dwfl_module_addrdie)                                                                  \
 	CALL(dwfl_module_dwarf_cfi)                                                                \
@@ -43,8 +44,7 @@ bool dwarf_library_load(void);
 	CALL(dwfl_offline_section_address)                                                         \
 	CALL(dwfl_report_begin)                                                                    \
 	CALL(dwfl_report_end)                                                                      \
-	CALL(dwfl_report_offline)                                                                  \
-	CALL(dwfl_standard_find_debuginfo)
+	CALL(dwfl_report_offline)
 
 /* Functions of the library; valid after dwarf_library_load() returned true. */
 struct dwarf_library {
@@ -55,6 +55,7 @@ struct dwarf_library {
 
 extern struct dwarf_library dw;
 
+struct symbol_sources;
 struct dwarf_search; /* where libdwfl looks for debugging information */
 
 /* A file that libdwfl has opened. */
@@ -65,9 +66,9 @@ struct dwarf_file {
 	struct dwarf_search *search;
 };
 
-/* Opens the file at @path, whose debugging information may be below @debug_folder. False if it
+/* Opens the file at @path, whose debugging information may be in a file of @sources. False if it
  * cannot be read; report_missing_names() reports lack of memory. */
-bool dwarf_file_open(struct dwarf_file *f, const char *path, const char *debug_folder);
+bool dwarf_file_open(struct dwarf_file *f, const char *path, const struct symbol_sources *sources);
 /* Bytes of the file and of its separate debug file, once debugging information was read. */
 uint64_t dwarf_file_size(const struct dwarf_file *f);
 void dwarf_file_close(struct dwarf_file *f);

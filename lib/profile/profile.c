@@ -182,7 +182,7 @@ struct symbols *open_recorded_symbols(const char *path, const char *debug_folder
 	if (!all)
 		return NULL;
 	if (strcmp(path, "-") != 0 && stat(path, &st) == 0)
-		symbols_set_recording_time(all, &st.st_mtim);
+		symbols_set_recording(all, &st);
 	release = read_recording_text(path, PERFDATA_FEATURE_OSRELEASE);
 	if (release)
 		symbols_set_recorded_kernel(all, release);
@@ -229,7 +229,7 @@ static void complete_profile(struct profile *p, const struct profile_options *o)
 {
 	pfm_buffer_info_t buffers = PFM_INIT(buffers);
 
-	p->losses.damaged =
+	p->losses.damaged |=
 		pfm_buffer_statistics(p->session, &buffers) == PFMLIB_SUCCESS && buffers.damaged;
 	if (o->tree || o->children)
 		profile_add_up_tree(p, o->tree == NO_TREE ? CALLER_TREE : o->tree);

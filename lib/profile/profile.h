@@ -76,12 +76,12 @@ struct profile {
 	unsigned n_slices;
 	struct profile_node *nodes; /* with profile_options.tree; a parent is before its children */
 	size_t n_nodes;
-	struct event_counts counts;     /* with profile_options.metrics */
-	struct time_span recorded; /* of records of any kind; made-up ones have no time */
-	struct time_span sampled;  /* of samples */
-	bool has_chains;                /* some sample has more than one frame */
-	bool failed;                    /* no memory */
-	pfm_error_t error;              /* why the recording could not be read */
+	struct event_counts counts; /* with profile_options.metrics */
+	struct time_span recorded;  /* of records of any kind; made-up ones have no time */
+	struct time_span sampled;   /* of samples */
+	bool has_chains;            /* some sample has more than one frame */
+	bool failed;                /* no memory */
+	pfm_error_t error;          /* why the recording could not be read */
 };
 
 /* Kinds of rows: places, places by source line, or stacks. */

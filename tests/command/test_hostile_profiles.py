@@ -6,14 +6,19 @@ memory, or to print wrong numbers. docs/security.md forbids each.
     PFM  the command (default: pfm of the path)
 """
 
+import gzip
 import json
 import os
+import re
 import resource
+import shutil
 import struct
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
+import zlib
 
 HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path[:0] = [HERE, os.path.join(HERE, "support")]
@@ -39,7 +44,14 @@ class Folder(unittest.TestCase):
         return os.path.join(self.folder, name)
 
     def write(self, crafted, name="perf.data"):
-        crafted.write(self.path(name))
+        return self.make(b"".join(crafted.data), name)
+
+    def make(self, content, name="prog"):
+        """Writes a file; an older one may be another user's, which root may not write to."""
+        if os.path.exists(self.path(name)):
+            os.remove(self.path(name))
+        with open(self.path(name), "wb") as f:
+            f.write(content)
         return self.path(name)
 
     def run_pfm(self, *arguments, expected=0, timeout=60, memory=None):
@@ -81,11 +93,6 @@ class Files(Folder):
         for address in addresses:
             made.sample(5, START + address)
         return self.write(made)
-
-    def make(self, content, name="prog"):
-        with open(self.path(name), "wb") as f:
-            f.write(content)
-        return self.path(name)
 
     def report(self, *arguments, path):
         return self.run_pfm("report", "--json", *arguments, path,
@@ -171,6 +178,14 @@ class Files(Folder):
         self.assertIn("are incomplete: the limit is", self.messages)
         self.assertIn("big.debug", self.messages)
 
+    def test_c2_debug_files_are_regular(self):
+        """The sibling of C2: a link to a FIFO, for the symbols, the lines and the call frames."""
+        os.mkfifo(self.path("pipe.debug"))
+        file = elf.Elf()
+        file.add(".gnu_debuglink", elf.PROGBITS, b"pipe.debug\0\0" + bytes(4))
+        path = self.record(self.make(file.build()), 0x1010)
+        self.report("--source", path=path)
+
     def test_c3_a_long_name_of_rust_is_cut(self):
         """C3: binders of 20,000 lifetimes each, after the text is full. What the name costs is
         little beside what starting the command does."""
@@ -209,6 +224,128 @@ class Files(Folder):
             self.run_pfm("report", "--folded", self.path("perf.data"), memory=self.MEMORY)
 
 
+NOBODY = 65534
+
+
+class Trust(Folder):
+    """A19, and the table of docs/security.md: whose files name code. Processes are those of root
+    and of nobody; both of them ask."""
+
+    JITDUMP = struct.pack("<6I2Q", 0x4a695444, 1, 40, 62, 0, 5, 0, 0) + struct.pack(
+        "<2IQ2I4Q", 0, 64, 0, 5, 5, 0x1000, 0x1000, 4096, 1) + b"forged\0\0"
+
+    def setUp(self):
+        super().setUp()
+        if os.geteuid() or not shutil.which("setpriv"):
+            self.skipTest("only root has files and processes of several users")
+        os.chmod(self.folder, 0o1777)
+
+    def own(self, path, owner):
+        os.chown(path, owner, owner)
+        os.chmod(path, 0o644)
+        return path
+
+    def process(self, user):
+        """A process of @user, until the end of the test; its PID."""
+        words = ["setpriv", "--reuid=%d" % user, "--clear-groups", "sleep", "60"]
+        child = subprocess.Popen(words)
+        self.addCleanup(lambda: (child.kill(), child.wait()))
+        while True:
+            with open("/proc/%d/status" % child.pid, encoding="ascii") as f:
+                if re.search(r"^Name:\tsleep$", f.read(), re.M):
+                    return child.pid
+
+    def recording(self, pid, path, recorder, offset=0x1010, made=None):
+        made = made or Recording()
+        made.attr()
+        made.comm(pid, b"prog")
+        made.file(pid, path.encode(), start=0x1000 if path.endswith(".dump") else START)
+        made.sample(pid, offset if path.endswith(".dump") else START + offset)
+        return self.own(self.write(made), recorder)
+
+    def function(self, path, asks):
+        words = [] if asks == 0 else ["setpriv", "--reuid=%d" % asks, "--clear-groups"]
+        done = subprocess.run([*words, PFM, "report", "--json", "--source", path],
+                              capture_output=True, text=True, check=False, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.messages = done.stderr
+        return json.loads(done.stdout)
+
+    def check(self, believed, row, path, asks):
+        name = self.function(path, asks)["function"]
+        self.assertEqual(name == "forged", believed, (row, asks, name, self.messages))
+        self.assertEqual("is ignored: it belongs to another user than" in self.messages,
+                         not believed, (row, asks, self.messages))
+
+    def test_dumps_of_compilers(self):
+        """Of the user of the process and of root; of the recorder, when the process has ended."""
+        ended = subprocess.Popen(["true"])
+        ended.wait()
+        running = {0: self.process(0), NOBODY: self.process(NOBODY)}
+        for owner, pid, recorder, believed in ((NOBODY, running[0], 0, False),
+                                               (NOBODY, running[NOBODY], 0, True),
+                                               (NOBODY, running[NOBODY], NOBODY, True),
+                                               (1, running[NOBODY], NOBODY, False),
+                                               (0, running[NOBODY], NOBODY, True),
+                                               (NOBODY, ended.pid, 0, False),
+                                               (NOBODY, ended.pid, NOBODY, True),
+                                               (1, ended.pid, NOBODY, False)):
+            dump = self.own(self.make(self.JITDUMP, "jit-5.dump"), owner)
+            path = self.recording(pid, dump, recorder)
+            os.utime(path, (time.time() + 60, time.time() + 60))
+            for asks in 0, NOBODY:
+                self.check(believed, (owner, pid, recorder), path, asks)
+
+    def test_maps_of_processes(self):
+        """As for dumps, and a process that took the number of the one that was recorded."""
+        pid = self.process(NOBODY)
+        path = "/tmp/perf-%d.map" % pid
+        self.addCleanup(os.remove, path)
+        with open(path, "w", encoding="ascii") as f:
+            f.write("%x 10000 forged\n" % START)
+        for owner, recorder, age, believed in ((NOBODY, 0, 60, True), (1, 0, 60, False),
+                                               (NOBODY, 0, -600, False), (0, 0, -600, True)):
+            self.own(path, owner)
+            recording = self.recording(pid, "//anon", recorder)
+            os.utime(recording, (time.time() + age, time.time() + age))
+            for asks in 0, NOBODY:
+                self.check(believed, (owner, recorder, age), recording, asks)
+
+    def test_programs_and_debug_files_in_folders_of_all(self):
+        """Of root and of the recorder, where everybody can create files; elsewhere of anybody."""
+        def write(folder, name, functions, link=None, owner=0):
+            file = elf.Elf()
+            if functions:
+                file.add_symbols([(b"forged", 0x1000, 0x1000)])
+            content = file.build()
+            if link is not None:
+                file = elf.Elf()
+                name_and_checksum = b"x.debug\0" + struct.pack("<I", zlib.crc32(link))
+                file.add(".gnu_debuglink", elf.PROGBITS, name_and_checksum)
+                content = file.build()
+            return self.own(self.make(content, os.path.join(folder, name)), owner), content
+
+        private = self.path("private")
+        os.mkdir(private)
+        os.chmod(private, 0o755)
+        for folder, owner, recorder, believed in ((self.folder, NOBODY, 0, False),
+                                                  (self.folder, 0, NOBODY, True),
+                                                  (self.folder, NOBODY, NOBODY, True),
+                                                  (self.folder, 1, NOBODY, False),
+                                                  (private, 1, 0, True)):
+            program, _ = write(folder, "prog", True, owner=owner)
+            recording = self.recording(5, program, recorder)
+            os.utime(recording, (time.time() + 60, time.time() + 60))
+            for asks in 0, NOBODY:
+                self.check(believed, ("program", folder, owner, recorder), recording, asks)
+            debug, content = write(folder, "x.debug", True, owner=owner)
+            program, _ = write(folder, "prog2", False, link=content)
+            recording = self.recording(5, program, recorder)
+            os.utime(recording, (time.time() + 60, time.time() + 60))
+            for asks in 0, NOBODY:
+                self.check(believed, ("debug file", debug, owner, recorder), recording, asks)
+
+
 class Times(Folder):
     """B1: an index computed from times that the file chooses."""
 
@@ -237,6 +374,32 @@ class Times(Folder):
             rows = [json.loads(line) for line in out.decode().splitlines()]
             self.assertEqual(sum(row["samples"] for row in rows if "function" in row), len(times),
                              times)
+
+    def test_a14_shares_of_huge_periods_are_at_most_all(self):
+        """A14: periods whose sum has more than 64 bits; and, in pprof, more than 63."""
+        crafted = Timed()
+        crafted.attr()
+        crafted.comm(5, b"prog")
+        for i, weight in enumerate((2 ** 63, 2 ** 64 - 1, 2 ** 62, 3)):
+            crafted.sample_at(i, weight, 0x1000 * i)
+        path = self.write(crafted)
+        rows = [json.loads(line) for line in self.run_pfm("report", "--json", path).splitlines()]
+        self.assertEqual(sum(row["samples"] for row in rows), 4)
+        self.assertLessEqual(sum(row["share"] for row in rows), 1)
+        self.assertIn("damaged", self.run_pfm("report", path).decode() + self.messages)
+        for arguments in ((), ("--call-graph", ), ("--children", )):
+            text = self.run_pfm("report", *arguments, path).decode()
+            self.assertNotIn("nan", text)
+            for share in re.findall(r"(\d+\.\d+)%", text):
+                self.assertLessEqual(float(share), 100, text)
+        out = self.path("out.pb.gz")
+        self.run_pfm("export", "-f", "pprof", "--check", "-o", out, path)
+        with gzip.open(out) as f:
+            text = f.read()
+        self.assertNotIn(b"\xff" * 8 + b"\x01", text)     # a negative number, as protobuf has it
+        folded = self.run_pfm("export", "-f", "folded", path).decode()
+        self.assertLess(sum(int(line.rsplit(" ", 1)[1]) for line in folded.splitlines()
+                            if not line.startswith("#")), 2 ** 63)
 
     def test_no_time_ends_an_export(self):
         for times in ((2 ** 64 - 1, 0, 3), (2 ** 64 - 2, 2 ** 64 - 1, 2 ** 63)):

@@ -7,6 +7,10 @@
 #include <stdint.h>
 #include <string.h>
 #include <unistd.h>
+#include "profile/symbols/file_symbols.h"
+#include "profile/symbols/symbols.h"
+
+static const struct symbol_sources own_sources = { .debug_folder = DEBUG_FOLDER };
 
 struct own_code {
 	char path[4096];

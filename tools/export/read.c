@@ -78,7 +78,8 @@ static bool read_sample_record(struct export_reader *r, struct export_sample *s)
 		                     .n_branches = record->body.sample.n_branches,
 		                     .record = record,
 		                     .task = task ? task->name : 0 };
-	s->weight = s->weight ? s->weight : 1;
+	s->weight = limit_weight(r->events[event].weight, s->weight ? s->weight : 1,
+	                         &r->losses.damaged);
 	if (!chains_complete(&r->chains, record, tasks_find_code, &r->tasks))
 		r->failed = true;
 	r->events[event].samples++;
@@ -129,7 +130,7 @@ int export_next(struct export_reader *r, struct export_sample *sample)
 		        describe_reading_error(r->failed ? PFMLIB_ERR_NOMEM : rc));
 		return -1;
 	}
-	r->losses.damaged =
+	r->losses.damaged |=
 		pfm_buffer_statistics(r->session, &buffers) == PFMLIB_SUCCESS && buffers.damaged;
 	return 0;
 }

@@ -8,7 +8,7 @@
 /* Each byte of a file is needed once or twice: as a table of symbols, as their names. */
 enum { READS_OF_A_BYTE = 4, FREE_BYTES = 1 << 20 };
 
-struct elf_file elf_begin(int fd, uint64_t size, const char *path)
+struct elf_file elf_file_begin(int fd, uint64_t size, const char *path)
 {
 	return (struct elf_file){ .fd = fd,
 		                  .size = size,

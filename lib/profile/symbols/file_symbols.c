@@ -191,6 +191,21 @@ static bool is_file_of_same_build(struct elf_file *d, const struct file_symbols 
 	       compute_file_checksum(d->fd) == checksum;
 }
 
+bool file_symbols_is_build(int fd, uint64_t size, const char *path, const uint8_t *id, size_t n,
+                           uint32_t checksum)
+{
+	struct elf_file d = elf_file_begin(fd, size, path);
+	struct file_symbols separate = { .n_id = 0 }, wanted = { .n_id = 0 };
+
+	if (n)
+		memcpy(wanted.id, id, n < BUILD_ID_SIZE ? n : BUILD_ID_SIZE);
+	wanted.n_id = n < BUILD_ID_SIZE ? n : BUILD_ID_SIZE;
+	if (!elf_read_head(&d))
+		return false;
+	read_segments(&d, &separate);
+	return is_file_of_same_build(&d, &separate, &wanted, checksum);
+}
+
 /* Reads the symbols of the separate file at @path into @f, the file of @e. False if it is another
  * file. */
 static bool read_separate_file(struct reading *r, struct elf_file *e, const char *path,
@@ -198,13 +213,13 @@ static bool read_separate_file(struct reading *r, struct elf_file *e, const char
 {
 	struct file_symbols separate = { .n_id = 0 };
 	struct stat st;
-	int fd = open_regular_file(path, &st);
+	int fd = trust_open(&r->sources->trust, path, &st);
 	struct elf_file d;
 	bool is_read;
 
 	if (fd < 0)
 		return false;
-	d = elf_begin(fd, (uint64_t)st.st_size, path);
+	d = elf_file_begin(fd, (uint64_t)st.st_size, path);
 	is_read = elf_read_head(&d);
 	if (is_read)
 		read_segments(&d, &separate);
@@ -231,7 +246,7 @@ static void read_packed_symbols(struct reading *r, struct elf_file *e, struct fi
 	free(packed);
 	if (fd < 0)
 		return;
-	d = elf_begin(fd, fstat(fd, &st) == 0 ? (uint64_t)st.st_size : 0, r->path);
+	d = elf_file_begin(fd, fstat(fd, &st) == 0 ? (uint64_t)st.st_size : 0, r->path);
 	if (elf_read_head(&d) && elf_load_sections(&d))
 		read_table_kind(r, &d, f, 0);
 	elf_free_sections(&d);

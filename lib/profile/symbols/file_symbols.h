@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include "profile/symbols/elf_file.h"
 #include "profile/symbols/symbol_table.h"
+#include "profile/trust.h"
 
 enum {
 	SYMBOL_TABLES = 2, /* all symbols, and those for the linker that loads the file */
@@ -37,6 +38,7 @@ struct file_symbols {
 struct symbol_sources {
 	const char *debug_folder; /* of separate debug files */
 	uint64_t table_bytes;     /* of symbols and names that were read so far */
+	struct trust trust;       /* of these files */
 };
 
 /* Reads the file @e, whose head was read and which is called @path. e->out_of_memory tells that
@@ -45,6 +47,10 @@ void file_symbols_read(struct file_symbols *f, struct elf_file *e, const char *p
                        struct symbol_sources *sources);
 /* The file's own address of the byte at @offset. False if it is not loaded into memory. */
 bool file_symbols_find_address(const struct file_symbols *f, uint64_t offset, uint64_t *address);
+/* Is the file with descriptor @fd and @size bytes, called @path, of the build with the @n bytes of
+ * @id or, if @n is 0, with the checksum? */
+bool file_symbols_is_build(int fd, uint64_t size, const char *path, const uint8_t *id, size_t n,
+                           uint32_t checksum);
 void file_symbols_free(struct file_symbols *f);
 
 #endif

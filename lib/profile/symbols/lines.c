@@ -48,7 +48,7 @@ static bool has_debugging_information(struct dwarf_file *f)
 	return has_any;
 }
 
-struct lines *lines_open(const char *path, const char *debug_folder)
+struct lines *lines_open(const char *path, const struct symbol_sources *sources)
 {
 	struct lines *l;
 
@@ -57,8 +57,7 @@ struct lines *lines_open(const char *path, const char *debug_folder)
 	l = calloc(1, sizeof(*l));
 	if (!l)
 		report_missing_names();
-	if (l && dwarf_file_open(&l->file, path, debug_folder) &&
-	    has_debugging_information(&l->file)) {
+	if (l && dwarf_file_open(&l->file, path, sources) && has_debugging_information(&l->file)) {
 		l->inlined = inline_index_begin(path, dwarf_file_size(&l->file));
 		l->units = unit_ranges_begin(path, dwarf_file_size(&l->file));
 		return l;
@@ -166,10 +165,10 @@ const struct source_spot *lines_find_spot(struct lines *l, uint64_t address)
 
 #else
 
-struct lines *lines_open(const char *path, const char *debug_folder)
+struct lines *lines_open(const char *path, const struct symbol_sources *sources)
 {
 	(void)path;
-	(void)debug_folder;
+	(void)sources;
 	return NULL;
 }
 

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 struct lines;
+struct symbol_sources;
 
 /* Facts about one instruction; never NULL. */
 struct source_spot {
@@ -17,9 +18,9 @@ struct source_spot {
 
 /* True if the command was built with libdw. Otherwise no file has lines. */
 bool lines_are_supported(void);
-/* NULL if nothing is known of the file at @path, whose debugging information may be below
- * @debug_folder. */
-struct lines *lines_open(const char *path, const char *debug_folder);
+/* NULL if nothing is known of the file at @path, whose debugging information may be in
+ * a file of @sources. */
+struct lines *lines_open(const char *path, const struct symbol_sources *sources);
 void lines_close(struct lines *l);
 /* Facts about the instruction at @address of the file, in its symbols' addresses; found once, then
  * cached. NULL if unknown. */

@@ -16,6 +16,7 @@
 #include "profile/symbols/jitdump.h"
 #include "profile/symbols/symbol_table.h"
 #include "profile/symbols/symbols.h"
+#include "profile/trust.h"
 
 #define MAP_SIZE       ((off_t)1 << 30)    /* bytes of the largest map */
 #define FUNCTIONS_SIZE ((uint64_t)1 << 28) /* bytes of the functions of one file */
@@ -28,21 +29,20 @@ struct perf_map {
 	struct symbol_table table;
 };
 
-/* Files of other users are ignored, because any user may write to /tmp. */
-static bool has_trusted_owner(const struct stat *st)
+/* The file at @path, if it may name the code of process @pid; else NULL, with a message if it
+ * exists. */
+static FILE *open_trusted_file(const struct perf_maps *maps, uint32_t pid, const char *path)
 {
-	return st->st_uid == 0 || st->st_uid == geteuid() || geteuid() == 0;
-}
-
-/* The file at @path, if its owner is trusted; else NULL. */
-static FILE *open_trusted_file(const char *path)
-{
+	const struct trust running = trust_running();
 	struct stat st;
 	int fd = open_regular_file(path, &st);
-	FILE *f = NULL;
+	bool is_trusted = fd >= 0 && trust_owner_of_process(maps->trust ? maps->trust : &running,
+	                                                    pid, st.st_uid);
+	FILE *f = is_trusted && st.st_size <= MAP_SIZE ? fdopen(fd, "r") : NULL;
 
-	if (fd >= 0 && has_trusted_owner(&st) && st.st_size <= MAP_SIZE)
-		f = fdopen(fd, "r");
+	if (fd >= 0 && !is_trusted)
+		show_profile_message("%s is ignored: it belongs to another user than process %lu",
+		                     path, (unsigned long)pid);
 	if (fd >= 0 && !f)
 		close(fd);
 	return f;
@@ -78,18 +78,18 @@ static unsigned long read_inner_pid(uint32_t pid)
 enum { MAP_PATH = 96 };
 
 /* The open map, or NULL; its path in @path. */
-static FILE *open_map(uint32_t pid, char path[MAP_PATH])
+static FILE *open_map(const struct perf_maps *maps, uint32_t pid, char path[MAP_PATH])
 {
 	unsigned long inner;
 	FILE *f;
 
 	snprintf(path, MAP_PATH, "/tmp/perf-%lu.map", (unsigned long)pid);
-	f = open_trusted_file(path);
+	f = open_trusted_file(maps, pid, path);
 	inner = f ? 0 : read_inner_pid(pid);
 	if (!inner)
 		return f;
 	snprintf(path, MAP_PATH, "/proc/%lu/root/tmp/perf-%lu.map", (unsigned long)pid, inner);
-	return open_trusted_file(path);
+	return open_trusted_file(maps, pid, path);
 }
 
 /* Adds the function of a line; lines that have another form are ignored. False without memory. */
@@ -140,11 +140,11 @@ static struct budget limit_functions(const char *path)
 }
 
 /* Reads the map and the dump of a process, of which the dump ranks higher. */
-static void read_map(struct perf_map *map)
+static void read_map(const struct perf_maps *maps, struct perf_map *map)
 {
 	char path[MAP_PATH];
-	FILE *lines = open_map(map->pid, path),
-	     *dump = map->dump ? open_trusted_file(map->dump) : NULL;
+	FILE *lines = open_map(maps, map->pid, path),
+	     *dump = map->dump ? open_trusted_file(maps, map->pid, map->dump) : NULL;
 	struct budget of_map = limit_functions(path), of_dump = limit_functions(map->dump);
 	uint32_t number = 0;
 	bool is_read = (!lines || read_lines(&map->table, lines, &number, &of_map)) &&
@@ -222,7 +222,7 @@ const char *perf_maps_find(struct perf_maps *maps, uint32_t pid, uint64_t addres
 	if (!map)
 		return NULL;
 	if (!map->is_read)
-		read_map(map);
+		read_map(maps, map);
 	s = symbol_table_find(&map->table, address);
 	return s ? s->name : NULL;
 }

@@ -8,6 +8,7 @@
 #include "base/hash.h"
 
 struct perf_map;
+struct trust;
 
 /* Functions that all processes compiled. All zeros is empty. */
 struct perf_maps {
@@ -15,6 +16,7 @@ struct perf_maps {
 	struct perf_map **list;
 	uint32_t n;
 	size_t capacity;
+	const struct trust *trust; /* NULL: of running processes */
 };
 
 /* Notes that process @pid has mapped the file at @path, which is a compiler's dump if it is called
@@ -25,8 +27,9 @@ void perf_maps_note_mapping(struct perf_maps *maps, uint32_t pid, const char *pa
  * Find the function of process @pid at @address.
  *
  * Reads the dump that was seen and the map of the process when it is first asked for; maps that
- * neither this user nor root wrote are ignored. A process of another PID namespace has written its
- * map with its own number into its own /tmp: that one is read as long as the process runs.
+ * neither the user of the process nor root owns are ignored (trust.h). A process of another PID
+ * namespace has written its map with its own number into its own /tmp: that one is read as long as
+ * the process runs.
  *
  * Returns NULL if neither names the address.
  */

@@ -16,6 +16,7 @@
 #include "profile/symbols/debug_files.h"
 #include "profile/symbols/elf_file.h"
 #include "profile/symbols/file_symbols.h"
+#include "profile/symbols/jitdump.h"
 #include "profile/symbols/kernel_symbols.h"
 #include "profile/symbols/lines.h"
 #include "profile/symbols/symbol_table.h"
@@ -58,8 +59,10 @@ struct symbols *symbols_open(const char *debug_folder)
 {
 	struct symbols *all = calloc(1, sizeof(*all));
 
-	if (all)
+	if (all) {
 		all->sources.debug_folder = debug_folder ? debug_folder : DEBUG_FOLDER;
+		all->sources.trust = trust_running();
+	}
 	return all;
 }
 
@@ -71,9 +74,15 @@ static void release_file(struct file *f)
 	free(f->path);
 }
 
-void symbols_set_recording_time(struct symbols *all, const struct timespec *time)
+void symbols_set_recording(struct symbols *all, const struct stat *st)
 {
-	all->recorded = *time;
+	all->recorded = st->st_mtim;
+	all->sources.trust = (struct trust){ .recorder = st->st_uid, .recorded = st->st_mtim };
+}
+
+const struct trust *symbols_get_trust(const struct symbols *all)
+{
+	return &all->sources.trust;
 }
 
 void symbols_set_recorded_kernel(struct symbols *all, const char *release)
@@ -231,13 +240,13 @@ static struct file *find_file(struct object *o, struct elf_file *e, const struct
 /* The file at @path, or NULL; @st is set to its status. */
 static struct file *load_file(struct object *o, const char *path, struct stat *st)
 {
-	int fd = open_regular_file(path, st);
+	int fd = trust_open(&o->all->sources.trust, path, st);
 	struct elf_file e;
 	struct file *f;
 
 	if (fd < 0)
 		return NULL;
-	e = elf_begin(fd, (uint64_t)st->st_size, path);
+	e = elf_file_begin(fd, (uint64_t)st->st_size, path);
 	f = find_file(o, &e, st);
 	close(e.fd);
 	if (f && !f->path)
@@ -268,8 +277,8 @@ static void load_symbols(struct object *o)
 	if (strcmp(o->path, "[vdso]") == 0 && o->all->has_running_kernel &&
 	    make_vdso_file(path, sizeof(path)) == 0)
 		o->file = load_file(o, path, &st);
-	if (o->path[0] != '/')
-		return; /* [heap], //anon: no file */
+	if (o->path[0] != '/' || is_jitdump_path(o->path))
+		return; /* [heap], //anon: no file; a dump of a compiler: no program */
 	found = load_file(o, o->path, &st);
 	if (found && !o->n_id && recorded->tv_sec && is_later_time(&st.st_mtim, recorded))
 		show_profile_message("%s has changed since the recording: names may be wrong",
@@ -398,7 +407,7 @@ const struct source_spot *symbols_find_source_spot(struct object *o, uint64_t of
 		return NULL;
 	f = o->file;
 	if (!f->lines_opened && f->path)
-		f->lines = lines_open(f->path, o->all->sources.debug_folder);
+		f->lines = lines_open(f->path, &o->all->sources);
 	f->lines_opened = true;
 	return f->lines ? lines_find_spot(f->lines, address) : NULL;
 }
@@ -414,7 +423,7 @@ enum frame_result symbols_find_caller(struct object *o, uint64_t offset,
 		return FRAME_NO_RULE;
 	f = o->file;
 	if (!f->rules_opened && f->path)
-		f->rules = frame_rules_open(f->path, o->all->sources.debug_folder);
+		f->rules = frame_rules_open(f->path, &o->all->sources);
 	f->rules_opened = true;
 	return f->rules ? frame_rules_apply(f->rules, address, registers, memory, is_signal)
 	                : FRAME_NO_RULE;

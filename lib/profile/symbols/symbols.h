@@ -14,16 +14,18 @@
 
 struct object;
 struct stat;
-struct timespec;
+struct trust;
 struct symbols;
 
 /* @debug_folder: where separate debug files are, NULL for /usr/lib/debug; kept. NULL without
  * memory. */
 struct symbols *symbols_open(const char *debug_folder);
 void symbols_close(struct symbols *all);
-/* Sets when the recording was written: files that are newer, and have no build id to check, are
- * reported. */
-void symbols_set_recording_time(struct symbols *all, const struct timespec *time);
+/* Sets who wrote the recording and when, its status: files that are newer, and have no build id to
+ * check, are reported. */
+void symbols_set_recording(struct symbols *all, const struct stat *st);
+/* Whose files name code. */
+const struct trust *symbols_get_trust(const struct symbols *all);
 /* Sets the release of the kernel that was recorded: [vdso] is named if it is the running one, and
  * functions of the kernel from its file if it is not. */
 void symbols_set_recorded_kernel(struct symbols *all, const char *release);

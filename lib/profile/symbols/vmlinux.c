@@ -62,14 +62,14 @@ static bool read_file(struct vmlinux *v, const char *path, const struct recorded
                       struct symbol_sources *sources)
 {
 	struct stat st;
-	int fd = open_regular_file(path, &st);
+	int fd = trust_open(&sources->trust, path, &st);
 	struct elf_file e;
 	uint64_t value = 0;
 	bool is_read;
 
 	if (fd < 0)
 		return false;
-	e = elf_begin(fd, (uint64_t)st.st_size, path);
+	e = elf_file_begin(fd, (uint64_t)st.st_size, path);
 	is_read = elf_read_head(&e) && find_symbol_value(&e, kernel->symbol, &value);
 	if (is_read) {
 		file_symbols_read(&v->symbols, &e, path, sources);

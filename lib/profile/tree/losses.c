@@ -18,6 +18,14 @@ uint64_t count_lost_records(const struct profile_losses *l)
 	return l->records > l->samples ? l->records : l->samples;
 }
 
+uint64_t limit_weight(uint64_t sum, uint64_t weight, bool *damaged)
+{
+	uint64_t left = sum < INT64_MAX ? INT64_MAX - sum : 0;
+
+	*damaged |= weight > left;
+	return weight < left ? weight : left;
+}
+
 bool is_profile_complete(const struct profile_losses *l)
 {
 	return !l->records && !l->samples && !l->throttled && !l->without_event && !l->damaged;

@@ -12,7 +12,8 @@ struct profile_losses {
 	uint64_t samples;       /* as the events count them; they may be among the records */
 	uint64_t throttled;     /* times that the kernel stopped an event for a while */
 	uint64_t without_event; /* samples whose event is unknown */
-	bool damaged;           /* the recording breaks off before its end */
+	bool damaged;           /* the recording breaks off before its end, or has impossible
+	                           numbers */
 };
 
 /* Adds the losses that @record reports. */
@@ -20,6 +21,11 @@ void losses_read_record(struct profile_losses *l, const pfm_record_t *record);
 /* How many records are missing at least. */
 uint64_t count_lost_records(const struct profile_losses *l);
 
+/* The part of @weight that can be added to @sum, the weight of all samples of an event: no sum, nor
+ * any part of it, is above the largest number of signed 64 bits, which formats of profiles have.
+ * Sets
+ * @damaged if it is not all of it: 292 years are no time that a program has used. */
+uint64_t limit_weight(uint64_t sum, uint64_t weight, bool *damaged);
 bool is_profile_complete(const struct profile_losses *l);
 /* Prints the losses as a sentence. Returns @buf. */
 #define LOSSES_MAX 320

@@ -416,8 +416,8 @@ void samples_read_record(struct profile_reader *r, pfm_record_t *record)
 	    !has_wanted_name(r, r->options.task, task->name) || !has_wanted_symbol(r, record) ||
 	    (r->is_wanted && !r->is_wanted[event]))
 		return;
-	if (!key.weight)
-		key.weight = 1;
+	key.weight =
+		limit_weight(p->weights[event], key.weight ? key.weight : 1, &p->losses.damaged);
 	if (is_sample)
 		add_to_sums(p, &key);
 	fill_place_key(r, record, task->name, &key);

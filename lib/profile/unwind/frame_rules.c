@@ -59,7 +59,7 @@ struct frame_rules {
 	size_t n_rules, n_slots; /* slots: a power of two, or 0 */
 };
 
-struct frame_rules *frame_rules_open(const char *path, const char *debug_folder)
+struct frame_rules *frame_rules_open(const char *path, const struct symbol_sources *sources)
 {
 	struct frame_rules *r;
 
@@ -68,7 +68,7 @@ struct frame_rules *frame_rules_open(const char *path, const char *debug_folder)
 	r = calloc(1, sizeof(*r));
 	if (!r)
 		report_missing_names();
-	if (r && dwarf_file_open(&r->file, path, debug_folder)) {
+	if (r && dwarf_file_open(&r->file, path, sources)) {
 		/* Debug files can be large and compressed, so they are read only if needed. */
 		r->cfi = dw.dwfl_module_eh_cfi(r->file.module, &r->cfi_bias);
 		if (!r->cfi)
@@ -460,10 +460,10 @@ enum frame_result frame_rules_apply(struct frame_rules *rules, uint64_t address,
 
 #else
 
-struct frame_rules *frame_rules_open(const char *path, const char *debug_folder)
+struct frame_rules *frame_rules_open(const char *path, const struct symbol_sources *sources)
 {
 	(void)path;
-	(void)debug_folder;
+	(void)sources;
 	return NULL;
 }
 

@@ -31,10 +31,11 @@ enum frame_result {
 };
 
 struct frame_rules;
+struct symbol_sources;
 
-/* The rules of the file at @path, which a debug file below @debug_folder may hold. NULL if they
+/* The rules of the file at @path, which a debug file of @sources may hold. NULL if they
  * cannot be read. */
-struct frame_rules *frame_rules_open(const char *path, const char *debug_folder);
+struct frame_rules *frame_rules_open(const char *path, const struct symbol_sources *sources);
 void frame_rules_close(struct frame_rules *rules);
 
 /**

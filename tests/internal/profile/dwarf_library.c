@@ -13,11 +13,11 @@ static void opens_programs_only(void **state)
 
 	if (!dwarf_library_load())
 		skip();
-	assert_true(dwarf_file_open(&f, code.path, DEBUG_FOLDER));
+	assert_true(dwarf_file_open(&f, code.path, &own_sources));
 	assert_non_null(f.module);
 	dwarf_file_close(&f);
-	assert_false(dwarf_file_open(&f, "/etc/passwd", DEBUG_FOLDER));
-	assert_false(dwarf_file_open(&f, "/nonexistent", DEBUG_FOLDER));
+	assert_false(dwarf_file_open(&f, "/etc/passwd", &own_sources));
+	assert_false(dwarf_file_open(&f, "/nonexistent", &own_sources));
 #else
 	assert_false(dwarf_library_load());
 #endif

@@ -43,7 +43,7 @@ static void the_inlined_function_at_an_address(void **state)
 	if (!address_inside || !dwarf_library_load())
 		skip();
 	code = find_own_code(address_inside);
-	assert_true(dwarf_file_open(&f, code.path, DEBUG_FOLDER));
+	assert_true(dwarf_file_open(&f, code.path, &own_sources));
 	unit = unit_ranges_find(&units, f.module, code.address + f.bias, &bias);
 	if (!unit)
 		skip();

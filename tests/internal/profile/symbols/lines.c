@@ -13,7 +13,7 @@ static __attribute__((noinline)) int here(void)
 static void the_line_of_a_function(void **state)
 {
 	struct own_code code = find_own_code((uint64_t)(uintptr_t)here);
-	struct lines *l = lines_are_supported() ? lines_open(code.path, DEBUG_FOLDER) : NULL;
+	struct lines *l = lines_are_supported() ? lines_open(code.path, &own_sources) : NULL;
 	const struct source_spot *spot = l ? lines_find_spot(l, code.address) : NULL;
 	const char *name;
 
@@ -32,7 +32,7 @@ static void the_line_of_a_function(void **state)
 static void files_without_lines(void **state)
 {
 	(void)state;
-	assert_null(lines_open("/etc/passwd", DEBUG_FOLDER));
+	assert_null(lines_open("/etc/passwd", &own_sources));
 }
 
 UNIT(profile_lines, cmocka_unit_test(the_line_of_a_function),

@@ -8,7 +8,7 @@
 static bool open_own_file(struct dwarf_file *f, struct own_code *code, const void *function)
 {
 	*code = find_own_code((uint64_t)(uintptr_t)function);
-	return dwarf_library_load() && dwarf_file_open(f, code->path, DEBUG_FOLDER);
+	return dwarf_library_load() && dwarf_file_open(f, code->path, &own_sources);
 }
 #endif
 

@@ -41,7 +41,7 @@ static __attribute__((noinline)) struct caller find_caller(void)
 	r.known_mask = 1 << 7 | 1 << 6 | 1 << 3;
 	m = (struct frame_memory){ (const uint8_t *)r.values[7], r.values[7], 16384 };
 	code = find_own_code(r.pc);
-	rules = frame_rules_open(code.path, DEBUG_FOLDER);
+	rules = frame_rules_open(code.path, &own_sources);
 	c.result = FRAME_NO_RULE;
 	if (rules)
 		c.result = frame_rules_apply(rules, code.address, &r, &m, &is_signal);
@@ -69,7 +69,7 @@ static void the_caller_of_a_function(void **state)
 static void files_without_rules(void **state)
 {
 	(void)state;
-	assert_null(frame_rules_open("/etc/passwd", DEBUG_FOLDER));
+	assert_null(frame_rules_open("/etc/passwd", &own_sources));
 }
 
 UNIT(profile_frame_rules, cmocka_unit_test(words_of_a_copied_stack),
