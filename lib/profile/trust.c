@@ -14,6 +14,15 @@ struct trust trust_running(void)
 	return (struct trust){ .recorder = geteuid() };
 }
 
+struct trust trust_recording(const char *path)
+{
+	struct stat st;
+
+	if (strcmp(path, "-") == 0 || stat(path, &st) != 0)
+		return trust_running();
+	return (struct trust){ .recorder = st.st_uid, .recorded = st.st_mtim };
+}
+
 /* ---- processes ------------------------------------------------------------------------------- */
 
 /* The effective user of process @pid. False if it does not run. */

@@ -18,6 +18,8 @@ struct trust {
 
 /* Of processes that run now, which this user samples. */
 struct trust trust_running(void);
+/* Of the recording at @path; "-", standard input, is this user's. */
+struct trust trust_recording(const char *path);
 /* May files of @owner name the code that process @pid compiled? Those of root and of the user of
  * the process may; once it has ended, or another one has its number, those of the recorder. */
 bool trust_owner_of_process(const struct trust *t, uint32_t pid, uid_t owner);

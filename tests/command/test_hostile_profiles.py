@@ -178,6 +178,23 @@ class Files(Folder):
         self.assertIn("are incomplete: the limit is", self.messages)
         self.assertIn("big.debug", self.messages)
 
+    @unittest.skipUnless(shutil.which("objdump") and shutil.which("cc"),
+                         "no objdump or compiler (Debian packages binutils and gcc)")
+    def test_c2_source_files_are_regular(self):
+        """C2: a program whose source is a FIFO; a disassembler would wait for it."""
+        source = self.make(b"volatile int x;\nint work(void)\n{\n\treturn x;\n}\n", "x.c")
+        subprocess.run(["cc", "-g", "-shared", "-fPIC", "-Wl,-z,noseparate-code", "-o",
+                        self.path("x.so"), source], check=True)
+        text = subprocess.run(["nm", self.path("x.so")], capture_output=True, text=True,
+                              check=True).stdout
+        address = int(re.search(r"(\w+) T work", text)[1], 16)
+        path = self.record(self.path("x.so"), address)
+        self.assertIn("return x;", self.run_pfm("annotate", "work", path).decode())
+        os.remove(source)
+        os.mkfifo(source)
+        text = self.run_pfm("annotate", "work", path, timeout=20).decode()
+        self.assertIn("<work>:", text)
+
     def test_c2_debug_files_are_regular(self):
         """The sibling of C2: a link to a FIFO, for the symbols, the lines and the call frames."""
         os.mkfifo(self.path("pipe.debug"))

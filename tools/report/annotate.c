@@ -5,6 +5,7 @@
 #include <string.h>
 #include "common/columns.h"
 #include "report/disassembly.h"
+#include "report/source_text.h"
 #include "common/pfm.h"
 #include "report/view.h"
 #include "base/text_output.h"
@@ -87,6 +88,7 @@ static void read_code(struct annotate_job *job)
 {
 	const struct profile_place *f = job->function;
 	const char *path = job->profile.texts.text[f->object];
+	struct source_text *source;
 	int rc;
 
 	if (!f->end) {
@@ -96,7 +98,9 @@ static void read_code(struct annotate_job *job)
 		        path);
 		return;
 	}
-	rc = disassemble_function(&job->code, path, f->start, f->end, !job->json);
+	source = job->json ? NULL : source_text_open(path, job->path, job->options.debug_folder);
+	rc = disassemble_function(&job->code, path, f->start, f->end, !job->json, source);
+	source_text_close(source);
 	if (rc == ENOENT)
 		fputs("pfm annotate: instructions are not shown: objdump is missing (Debian "
 		      "package binutils)\n",

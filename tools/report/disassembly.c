@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* objdump's lines begin with "  ADDRESS:" and a tabulator where they are instructions. All other
- * lines of the function are source text. */
+/* objdump's lines begin with "  ADDRESS:" and a tabulator where they are instructions. It gets no
+ * option that makes it open other files than the program: those could be anything. */
 #include "report/disassembly.h"
 
 #include <errno.h>
@@ -9,11 +9,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "base/grow.h"
+#include "report/source_text.h"
 
-enum { TAB_STOP = 8, ARROWS_MAX = 24 };
+enum { TAB_STOP = 8, ARROWS_MAX = 24, SECONDS = 60 /* of objdump, on a CPU */ };
 
 /* Returns a copy of @text with each tabulator replaced by blanks up to the next multiple of eight
  * columns. To be freed. */
@@ -53,8 +55,14 @@ static bool add_code_line(struct disassembly *d, const char *text, bool is_instr
 	return d->lines[d->n++].text;
 }
 
+static bool add_source_line(void *arg, const char *line)
+{
+	return !*line || add_code_line(arg, line, false, 0);
+}
+
 /* Adds a line of objdump. False without memory. */
-static bool read_objdump_line(struct disassembly *d, char *line, bool *is_code)
+static bool read_objdump_line(struct disassembly *d, char *line, bool *is_code,
+                              struct source_text *source)
 {
 	char *end;
 	uint64_t address;
@@ -69,11 +77,12 @@ static bool read_objdump_line(struct disassembly *d, char *line, bool *is_code)
 		return true;
 	address = strtoull(line, &end, 16);
 	if (*line == ' ' && end != line && end[0] == ':' && end[1] == '\t')
-		return add_code_line(d, end + 2, true, address);
+		return (!source || source_text_show(source, address, add_source_line, d)) &&
+		       add_code_line(d, end + 2, true, address);
 	return add_code_line(d, line, false, 0);
 }
 
-static int read_lines(struct disassembly *d, int from)
+static int read_lines(struct disassembly *d, int from, struct source_text *source)
 {
 	FILE *f = fdopen(from, "r");
 	bool is_code = false, is_read = f;
@@ -81,7 +90,7 @@ static int read_lines(struct disassembly *d, int from)
 	char *line = NULL;
 
 	while (is_read && getline(&line, &size, f) > 0)
-		is_read = read_objdump_line(d, line, &is_code);
+		is_read = read_objdump_line(d, line, &is_code, source);
 	free(line);
 	if (f)
 		fclose(f);
@@ -95,19 +104,10 @@ static int start_objdump(const char *path, uint64_t start, uint64_t end, bool dr
                          int *from, pid_t *child)
 {
 	char first[48], last[48];
-	char *words[] = { "objdump", "-d", "-S", "-C",         "--no-show-raw-insn",
-		          first,     last, "--", (char *)path, NULL };
-	char *with_jumps[] = { "objdump",
-		               "-d",
-		               "-S",
-		               "-C",
-		               "--no-show-raw-insn",
-		               "--visualize-jumps",
-		               first,
-		               last,
-		               "--",
-		               (char *)path,
-		               NULL };
+	char *words[] = { "objdump", "-d",         "-C", "--no-show-raw-insn", first, last,
+		          "--",      (char *)path, NULL };
+	char *with_jumps[] = { "objdump", "-d", "-C", "--no-show-raw-insn", "--visualize-jumps",
+		               first,     last, "--", (char *)path,         NULL };
 	posix_spawn_file_actions_t actions;
 	int ends[2], rc;
 
@@ -134,15 +134,17 @@ static int start_objdump(const char *path, uint64_t start, uint64_t end, bool dr
 }
 
 static int run_objdump(struct disassembly *d, const char *path, uint64_t start, uint64_t end,
-                       bool draws_jumps)
+                       bool draws_jumps, struct source_text *source)
 {
+	const struct rlimit time = { SECONDS, SECONDS };
 	int from = -1, status = 0, rc;
 	pid_t child = -1;
 
 	rc = start_objdump(path, start, end, draws_jumps, &from, &child);
 	if (rc)
 		return rc;
-	rc = read_lines(d, from);
+	prlimit(child, RLIMIT_CPU, &time, NULL);
+	rc = read_lines(d, from, source);
 	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
 		;
 	if (rc == 0 && (!WIFEXITED(status) || WEXITSTATUS(status)))
@@ -163,13 +165,13 @@ static void remove_wide_arrows(struct disassembly *d)
 }
 
 int disassemble_function(struct disassembly *d, const char *path, uint64_t start, uint64_t end,
-                         bool draws_jumps)
+                         bool draws_jumps, struct source_text *source)
 {
-	int rc = run_objdump(d, path, start, end, draws_jumps);
+	int rc = run_objdump(d, path, start, end, draws_jumps, source);
 
 	/* objdump draws no arrows before binutils 2.34. */
 	if (rc == ENOEXEC && draws_jumps && !d->n)
-		rc = run_objdump(d, path, start, end, false);
+		rc = run_objdump(d, path, start, end, false, source);
 	remove_wide_arrows(d);
 	return rc;
 }

@@ -19,11 +19,13 @@ struct disassembly {
 	size_t n, capacity;
 };
 
-/* Disassembles the bytes from @start to @end of the file at @path, with source text where it is
- * known. @draws_jumps: before instructions are arrows from jumps to their targets, unless there are
- * too many at once. 0; ENOENT if objdump is missing, or another errno. */
+struct source_text;
+
+/* Disassembles the bytes from @start to @end of the file at @path, with the lines of @source, if it
+ * is not NULL. @draws_jumps: before instructions are arrows from jumps to their targets, unless
+ * there are too many at once. 0; ENOENT if objdump is missing, or another errno. */
 int disassemble_function(struct disassembly *d, const char *path, uint64_t start, uint64_t end,
-                         bool draws_jumps);
+                         bool draws_jumps, struct source_text *source);
 void free_disassembly(struct disassembly *d);
 
 #endif
