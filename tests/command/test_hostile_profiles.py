@@ -246,7 +246,7 @@ NOBODY = 65534
 
 class Trust(Folder):
     """A19, and the table of docs/security.md: whose files name code. Processes are those of root
-    and of nobody; both of them ask."""
+    and of an ordinary user; both of them ask."""
 
     JITDUMP = struct.pack("<6I2Q", 0x4a695444, 1, 40, 62, 0, 5, 0, 0) + struct.pack(
         "<2IQ2I4Q", 0, 64, 0, 5, 5, 0x1000, 0x1000, 4096, 1) + b"forged\0\0"
@@ -329,7 +329,7 @@ class Trust(Folder):
                 self.check(believed, (owner, recorder, age), recording, asks)
 
     def test_programs_and_debug_files_in_folders_of_all(self):
-        """Of root and of the recorder, where everybody can create files; elsewhere of anybody."""
+        """Of root and of the recorder, where all users can create files; elsewhere of any user."""
         def write(folder, name, functions, link=None, owner=0):
             file = elf.Elf()
             if functions:

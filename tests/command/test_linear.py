@@ -95,7 +95,7 @@ class Deferred(Crafted):
         self.record(22, struct.pack("<3Q", cookie, 1, 0x1000) + self.trailer(pid))
 
 
-# ---- files that recordings name: each returns the bytes of one ------------------------------------
+# ---- files that recordings name: each function returns the bytes of one ------------------------
 
 
 def program(*sections, functions=((b"work", 0x1000, 0x1000),)):
@@ -180,7 +180,8 @@ def code_that_moves(n):
         out.append(struct.pack("<2IQ2I4Q", 0, 64, 0, 5, 5, 0x100000 + i, 0x100000 + i, 1, i) +
                    b"compile\0")
     for i in range(n):
-        out.append(struct.pack("<2IQ2I5Q", 1, 64, 0, 5, 5, 0x900000 + i, 0x100000 + i % 2, 0x900000 + i, 1, i))
+        new, old = 0x900000 + i, 0x100000 + i % 2
+        out.append(struct.pack("<2IQ2I5Q", 1, 64, 0, 5, 5, new, old, new, 1, i))
     return b"".join(out)
 
 
@@ -314,7 +315,8 @@ class Linear(LinearCost, unittest.TestCase):
                 self.compare(make.__name__, *commands)
 
     def test_regions_under_many_parents(self):
-        program = os.path.join(os.environ.get("PERFMON_BUILD", ""), "tests/command/regions/many_parents")
+        program = os.path.join(os.environ.get("PERFMON_BUILD", ""), "tests", "command", "regions",
+                               "many_parents")
         if not os.path.exists(program):
             self.skipTest("%s is not built" % program)
         counts = [count_instructions([program, str(size)]) for size in SIZES]

@@ -127,7 +127,8 @@ def random_tree(seed, n):
     root = unit([])
     made = Dwarf(root)
     lists = [
-        made.add_ranges([sorted(r.sample(range(0x1000, 0x2000), 2)) for _ in range(r.randrange(40))])
+        made.add_ranges(
+            [sorted(r.sample(range(0x1000, 0x2000), 2)) for _ in range(r.randrange(40))])
         for _ in range(4)
     ]
     entries = [root]

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Lines of source text for instructions. The recorded program names the files: they are opened
- * here, not by a disassembler, which would wait for a FIFO and show any file of who asks. */
+ * here, not by a disassembler, which would wait for a FIFO. */
 #ifndef PFM_SOURCE_TEXT_H
 #define PFM_SOURCE_TEXT_H
 
