@@ -52,13 +52,16 @@ static const char *find_beside_executable(char path[PATH_MAX])
 	return path;
 }
 
+/* A command in its build folder uses the script of that build, also where another version is
+ * installed. */
 static const char *find_pmuc(char path[PATH_MAX])
 {
-	const char *given = secure_getenv("PERFMON_PMUC");
+	const char *given = secure_getenv("PERFMON_PMUC"), *beside;
 
 	if (given && *given)
 		return given;
-	return access(PERFMON_PMUC, R_OK) == 0 ? PERFMON_PMUC : find_beside_executable(path);
+	beside = find_beside_executable(path);
+	return beside ? beside : access(PERFMON_PMUC, R_OK) == 0 ? PERFMON_PMUC : NULL;
 }
 
 /* Blocks interrupts, which would end in a traceback while Python starts, until pmuc.py unblocks
