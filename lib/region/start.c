@@ -117,6 +117,7 @@ static void write_results(void)
 	pfm_region_results_t *r;
 	char path[4200] = "";
 	int fd = STDERR_FILENO;
+	bool is_written = true;
 
 	if (strcmp(pfmi_regions.output, "-") != 0) {
 		if (!pfmi_region_build_path(path, sizeof(path), format ? format->suffix : ""))
@@ -128,13 +129,15 @@ static void write_results(void)
 	r = fd < 0 ? NULL : pfm_read_regions();
 	if (r && (r->n || fd != STDERR_FILENO)) {
 		errno = EIO;
-		if (pfm_write_regions(r, fd, pfmi_regions.format) && fd != STDERR_FILENO)
+		is_written = !pfm_write_regions(r, fd, pfmi_regions.format);
+		if (!is_written && fd != STDERR_FILENO)
 			print_lost_output(path, errno);
 	}
 	pfm_free_region_results(r);
 	if (fd >= 0 && fd != STDERR_FILENO)
 		close(fd);
-	if (r)
+	/* The mark of a process without results stays: whoever collects them misses these. */
+	if (r && is_written)
 		pfmi_region_unmark_process();
 }
 

@@ -320,6 +320,16 @@ static bool is_started(const char *name)
 	return len > end && strcmp(name + len - end, ".started") == 0;
 }
 
+/* @name: the mark that the process left. */
+static void report_missing_results(const char *name, unsigned *missing)
+{
+	++*missing;
+	fprintf(stderr,
+	        "%s: process %ld entered regions and was killed, executed another program, or "
+	        "could not write all results\n",
+	        program_name, strtol(name + strlen("regions."), NULL, 10));
+}
+
 static int is_result(const struct dirent *e)
 {
 	return strncmp(e->d_name, "regions.", 8) == 0;
@@ -332,8 +342,9 @@ static int compare_numbers(const struct dirent **a, const struct dirent **b)
 	return (x > y) - (x < y);
 }
 
-/* Writes the results of all processes. Returns the number of processes with results. */
-static unsigned collect_results(const char *path, const char *format, FILE *out)
+/* Writes the results of all processes. Returns the number of processes with results, and in
+ * *@missing that of processes whose results are missing. */
+static unsigned collect_results(const char *path, const char *format, FILE *out, unsigned *missing)
 {
 	struct join join = { 0 };
 	int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -343,10 +354,7 @@ static unsigned collect_results(const char *path, const char *format, FILE *out)
 
 	for (int i = 0; i < n; i++) {
 		if (is_started(names[i]->d_name))
-			fprintf(stderr,
-			        "%s: process %ld entered regions and was killed, or executed "
-			        "another program: no results\n",
-			        program_name, strtol(names[i]->d_name + 8, NULL, 10));
+			report_missing_results(names[i]->d_name, missing);
 		else if (is_framed(format))
 			written += join_file(folder, names[i]->d_name, out, &join);
 		else
@@ -368,7 +376,8 @@ static int report_regions(struct stat_job *job, char *const *command, const char
                           const char *on)
 {
 	FILE *out = strcmp(job->region_format, "table") == 0 && !job->output ? stderr : stdout;
-	unsigned n;
+	unsigned n, missing = 0;
+	bool has_failed;
 
 	if (job->output)
 		out = term_open(job->output, job->append);
@@ -376,12 +385,15 @@ static int report_regions(struct stat_job *job, char *const *command, const char
 		return report_bad_option(job->output, errno);
 	if (*on && out == stderr)
 		fprintf(out, "Regions are read from perfmon, %s.\n", on);
-	n = collect_results(folder, job->region_format, out);
-	if (job->output && fclose(out) != 0)
-		return report_bad_option(job->output, errno);
-	if (!n)
+	n = collect_results(folder, job->region_format, out, &missing);
+	has_failed = fflush(out) != 0 || ferror(out);
+	if (job->output)
+		has_failed |= fclose(out) != 0;
+	if (has_failed)
+		return report_bad_option(job->output ? job->output : "results", errno);
+	if (!n && !missing)
 		fprintf(stderr, "%s: %s entered no region\n", program_name, command[0]);
-	return n ? EXIT_DONE : EXIT_REFUSED;
+	return n && !missing ? EXIT_DONE : EXIT_REFUSED;
 }
 
 static int run_in_folder(struct command_args *args, struct stat_job *job, const char *events)

@@ -9,6 +9,7 @@ import io
 import json
 import os
 import re
+import resource
 import shutil
 import subprocess
 import sys
@@ -142,7 +143,7 @@ class Own(unittest.TestCase):
         for how, status in (("kill", 137), ("exec", 1), ("exec-inside", 1)):
             done = run("--regions", "-e", "page-faults", "--", program("marked_perfmon"), how,
                        status=status)
-            self.assertIn("entered regions and was killed, or executed another program",
+            self.assertIn("entered regions and was killed, executed another program",
                           done.stderr)
 
     def test_forked_process_has_results_of_its_own(self):
@@ -161,6 +162,16 @@ class Own(unittest.TestCase):
         self.assertIn("needs a command after --",
                       run("--regions", "-e", "page-faults", status=2).stderr)
         self.assertIn("expected table, json", run("--regions=xml", "--", "true", status=2).stderr)
+
+    def test_results_that_do_not_fit_the_disk_are_an_error(self):
+        def limit():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (256, 256))
+
+        done = subprocess.run([PFM, "stat", "--regions", "--json", "-e", "page-faults", "--",
+                               program("marked_perfmon")], capture_output=True, text=True,
+                              check=False, env=CLEAN, preexec_fn=limit, restore_signals=False)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("could not write all results", done.stderr)
 
     def test_no_option_is_ignored(self):
         """Each option of pfm stat works with --regions and with :: or is refused there."""
