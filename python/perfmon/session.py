@@ -739,6 +739,7 @@ class _Command(Session):
     def __init__(self, argv: Sequence[str], events: Iterable[str], **options: Any) -> None:
         self.argv = argv
         self.pid = 0
+        self.began = 0.0
         super().__init__(events, **options)
 
     def _open(self, context: Context, options: Any) -> Any:
@@ -746,6 +747,7 @@ class _Command(Session):
         error, ctx = new_error(), context._handle()
         raw = [ffi.new("char[]", c_string(t)) for t in self.events]
         words = [ffi.new("char[]", c_string(a)) for a in self.argv]
+        self.began = time.monotonic()    # the call starts the command
         rc = lib.pfm_spawn_session(out, ctx, options, ffi.new("char *[]", raw), len(raw),
                                    ffi.new("char *[]", [*words, ffi.NULL]), pid, error)
         if rc == ErrorCode.SYS and error.event < 0 and error.sys_errno:  # no event is at fault
@@ -771,10 +773,9 @@ def stat(args: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     if not argv:
         raise ValueError("expected a command, got an empty list")
     session = _Command(argv, events, **{"inherit": True, **options})
-    began = time.monotonic()
     try:
         _, status = os.waitpid(session.pid, 0)
-        elapsed = time.monotonic() - began
+        elapsed = time.monotonic() - session.began
         session.stop()
         return Finished(tuple(argv), os.waitstatus_to_exitcode(status), elapsed, session.read())
     finally:
