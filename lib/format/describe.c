@@ -35,6 +35,25 @@ int pfm_find_pmu(const pfm_ctx_t *ctx, const char *name)
 	return rc ? rc : find_named_pmu(ctx, pfmi_base_make_slice(name));
 }
 
+/* Loads what a description of PMU @pmu depends on. The table of another x86 processor is not this
+ * machine's, whatever PMUs the kernel exports, so these are not read for it. */
+static int load_for_description(const pfm_ctx_t *ctx, int pmu)
+{
+	const struct table *t = pmu >= 0 && (unsigned)pmu < table_count_builtins()
+	                                ? table_get_builtin((unsigned)pmu)
+	                                : NULL;
+	unsigned core;
+	int rc;
+
+	if (!t || t->encoder != ENCODER_X86 || t->flags & TABLE_UNCORE || !t->n_matches ||
+	    context_is_loaded(ctx, LOADED_ALL))
+		return pfmi_context_load(ctx, LOADED_ALL);
+	rc = pfmi_context_load(ctx, LOADED_HOST);
+	if (rc || (ctx->host.is_known && !pfmi_machine_is_table_for_host(&ctx->host, t, &core)))
+		return rc;
+	return pfmi_context_load(ctx, LOADED_ALL);
+}
+
 int pfm_describe_pmu(const pfm_ctx_t *ctx, int pmu, pfm_pmu_info_t *info)
 {
 	pfm_pmu_info_t full;
@@ -43,7 +62,7 @@ int pfm_describe_pmu(const pfm_ctx_t *ctx, int pmu, pfm_pmu_info_t *info)
 	int rc;
 
 	ctx = context_get_or_default(ctx);
-	rc = pfmi_context_load(ctx, LOADED_ALL);
+	rc = load_for_description(ctx, pmu);
 	if (rc)
 		return rc;
 	t = context_get_usable_table(ctx, pmu);

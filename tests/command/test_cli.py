@@ -889,6 +889,24 @@ class Encode(Case):
         self.assertEqual(out[0]["regs"][0]["addr"], "0x186")
         self.assertEqual(out[0]["perf"]["exclude_kernel"], 1)
 
+    @unittest.skipUnless(shutil.which("strace"), "strace is missing (Debian package strace)")
+    def test_an_event_of_another_processor_reads_no_kernel_pmu(self):
+        """Registers, and whether the processor is this one, follow from the name and CPUID."""
+        with open("/proc/cpuinfo", encoding="utf-8") as f:
+            event = ("skl::MEM_LOAD_RETIRED.L3_MISS" if "AuthenticAMD" in f.read() else
+                     "amdzen4::ls_dispatch.ld_dispatch")
+        plain = {k: v for k, v in CLEAN.items() if k != "PERFMON_EVENTS"}
+        with tempfile.NamedTemporaryFile("r") as trace:
+            r = subprocess.run(
+                ["strace", "-f", "-qq", "-e", "trace=open,openat", "-o", trace.name, PFM, "encode",
+                 event], env=dict(plain, HOME="/nonexistent"), capture_output=True, text=True,
+                check=False, timeout=60)
+            calls = trace.read()
+        if r.returncode and not calls:
+            self.skipTest("strace cannot trace here")
+        self.assertEqual((r.returncode, r.stderr), (0, ""))
+        self.assertEqual([x for x in calls.splitlines() if "/sys/bus/event_source" in x], [])
+
     def test_every_listed_name_encodes(self):
         """Metrics are excluded; some events require a unit mask."""
         names = [

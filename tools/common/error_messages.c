@@ -42,7 +42,8 @@ static void report_unknown_pmu(const char *pmu, const pfm_error_t *error)
 	pfm_close_context(ctx);
 }
 
-pfm_ctx_t *open_context(const char *pmu)
+/* Opens a context. With @load, also reads this machine's PMUs. */
+static pfm_ctx_t *open_checked_context(const char *pmu, bool load)
 {
 	pfm_ctx_options_t options = PFM_INIT(options);
 	pfm_error_t error = PFM_INIT(error);
@@ -55,7 +56,7 @@ pfm_ctx_t *open_context(const char *pmu)
 	options.pmu = pmu;
 	chosen = pmu ? pmu : getenv("PERFMON_PMU");
 	if (pfm_open_context(&ctx, &options, &error) == PFMLIB_SUCCESS) {
-		int n = pfm_count_pmus(ctx);
+		int n = load ? pfm_count_pmus(ctx) : 0;
 
 		if (n >= 0 && (!pmu || pfm_find_pmu(ctx, pmu) >= 0))
 			return ctx;
@@ -79,13 +80,23 @@ pfm_ctx_t *open_context(const char *pmu)
 	return NULL;
 }
 
-bool is_generic_fallback(const pfm_ctx_t *ctx, int pmu)
+pfm_ctx_t *open_context(const char *pmu)
+{
+	return open_checked_context(pmu, true);
+}
+
+pfm_ctx_t *open_unloaded_context(const char *pmu)
+{
+	return open_checked_context(pmu, false);
+}
+
+bool report_generic_fallback(const pfm_ctx_t *ctx, int pmu)
 {
 	static bool said;
 	pfm_pmu_info_t info = PFM_INIT(info);
 
-	if (pfm_find_fallback_pmu(ctx) != pmu ||
-	    pfm_describe_pmu(ctx, pmu, &info) != PFMLIB_SUCCESS)
+	if (pfm_describe_pmu(ctx, pmu, &info) != PFMLIB_SUCCESS ||
+	    !(info.flags & PFM_PMU_FALLBACK) || pfm_find_fallback_pmu(ctx) != pmu)
 		return false;
 	if (!said)
 		fprintf(stderr,

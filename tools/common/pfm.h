@@ -91,9 +91,11 @@ extern const struct command *const commands[];
 /* Opens a context whose unprefixed names belong to processor @pmu (NULL: the default PMUs). Reports
  * a failure and returns NULL. */
 pfm_ctx_t *open_context(const char *pmu);
-/* True if PMU @pmu is the generic fallback for this machine's processor, of which no list is
- * loaded; reports that on standard error, once. */
-bool is_generic_fallback(const pfm_ctx_t *ctx, int pmu);
+/* Opens such a context, which reads this machine's PMUs when a call first needs them. */
+pfm_ctx_t *open_unloaded_context(const char *pmu);
+/* Reports on standard error, once, that PMU @pmu is the generic fallback for this machine's
+ * processor, of which no list is loaded. False if it is not. */
+bool report_generic_fallback(const pfm_ctx_t *ctx, int pmu);
 /* Reports why @text was refused: a sentence, a caret under the culprit, similar names. WANTED_EVENT
  * suggests events before metrics. */
 enum wanted_name { WANTED_ANY, WANTED_EVENT };

@@ -217,7 +217,7 @@ static void put_set(struct dispatch_job *job, const pfm_set_t *set)
 	put_range(j, "dbr", &job->mont_out.pfp_mont_drange);
 	if (has_global_ctrl(set))
 		put_global_ctrl(j, &set->pmcs[set->n_pmcs - 1]);
-	if (is_generic_fallback(job->ctx, set->pmu))
+	if (report_generic_fallback(job->ctx, set->pmu))
 		put_bool(j, "fallback", true);
 }
 
@@ -341,7 +341,7 @@ static int dispatch_event_set(struct dispatch_job *job)
 		put_line(&job->out);
 	} else if (rc == PFMLIB_SUCCESS) {
 		print_set(job, set);
-		is_generic_fallback(job->ctx, set->pmu);
+		report_generic_fallback(job->ctx, set->pmu);
 	} else {
 		refuse_set(job, &error);
 	}

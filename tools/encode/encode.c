@@ -129,13 +129,13 @@ static int encode_text(struct encoder *e, const char *text, size_t len)
 			put_refusal_json(&e->out, e->ctx, text, &error, WANTED_EVENT);
 		else
 			put_encoding(e, text, &enc);
-		if (rc == PFMLIB_SUCCESS && is_generic_fallback(e->ctx, enc.pmu))
+		if (rc == PFMLIB_SUCCESS && report_generic_fallback(e->ctx, enc.pmu))
 			put_bool(&e->out, "fallback", true);
 		put_end(&e->out, '}');
 		put_line(&e->out);
 	} else if (rc == PFMLIB_SUCCESS) {
 		print_encoding(e, text, &enc);
-		is_generic_fallback(e->ctx, enc.pmu);
+		report_generic_fallback(e->ctx, enc.pmu);
 	} else {
 		/* Keeps answers and errors in order where both go to the same file. */
 		fflush(stdout);
@@ -174,7 +174,7 @@ static int run_encode(struct command_args *args)
 	if (args->n == 0)
 		return report_usage_error(
 			args, "expected events, or - to read them from standard input.");
-	e.ctx = open_context(pmu);
+	e.ctx = open_unloaded_context(pmu);
 	if (!e.ctx)
 		return EXIT_REFUSED;
 	for (i = 0; i < args->n; i++)

@@ -463,7 +463,7 @@ void show_event_as_json(struct shower *s, const char *text, const pfm_pmu_info_t
 	put_spellings(s, text);
 	put_text(j, "origin", pmu->origin);
 	put_text_if(j, "source", pmu->source);
-	if (is_generic_fallback(s->ctx, e->pmu))
+	if (report_generic_fallback(s->ctx, e->pmu))
 		put_bool(j, "fallback", true);
 	put_end(j, '}');
 	put_line(j);

@@ -104,7 +104,7 @@ static int show_event(struct shower *s, const char *text, const pfm_error_t *err
 		show_event_as_json(s, text, &info, &e);
 	} else {
 		show_event_as_text(s, text, &info, &e);
-		is_generic_fallback(s->ctx, pmu);
+		report_generic_fallback(s->ctx, pmu);
 	}
 	return EXIT_DONE;
 }

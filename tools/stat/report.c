@@ -177,7 +177,7 @@ bool is_from_generic_fallback(const pfm_ctx_t *ctx, const char *text)
 	int pmu;
 
 	return pfm_find_event_by_text(ctx, text, &pmu, &event, NULL) == PFMLIB_SUCCESS &&
-	       is_generic_fallback(ctx, pmu);
+	       report_generic_fallback(ctx, pmu);
 }
 
 /* True if an earlier row has the same event, whose notes were printed already. */
