@@ -151,7 +151,7 @@ def main(argv):
     files += list_compiler_files() + [pt.find_first_existing("../lib/table/keys.def", "keys.def")]
     try:
         if "--image" in out:
-            raw = image_writer.make_image(tables, out["--byteorder"], packed="--embed" in out)
+            raw = image_writer.make_image(tables, out["--byteorder"])
             write_atomically(out["--image"], raw)
         if "--embed" in out:
             text = image_writer.make_embedding(out["--image"], raw)

@@ -1,24 +1,22 @@
 # SPDX-License-Identifier: MIT
 """Reads images and looks up names exactly as the C code does."""
 
-import functools
 import struct
 
-from image import packing
 from language.tables import (
     ANY_COUNTER, FOLD, NAME_EVENT, NAME_UNSUPPORTED, fold, read_keys, name_hash)
 from image.layout import (
     DIRECTORY, FORMATS, HEAD_SIZE, IMAGE_FORMAT, IMAGE_MAGIC, IMAGE_SIZE, IMAGE_VERSION,
-    N_DIRECTORY, PACKED_TEXTS_START, ROW_SOURCES_SHIFT, SHARED, SIZES, SLICES, TABLE_MAGIC,
+    N_DIRECTORY, ROW_SOURCES_SHIFT, SHARED, SIZES, SLICES, TABLE_MAGIC,
     VALUE_IS_WIDE, compute_checksum, find_first_slot, unpack_row)
 
 
 class TableView:
-    """One table of an image. @unpacked returns the packed texts."""
+    """One table of an image."""
 
-    def __init__(self, raw, byteorder="little", at=None, unpacked=lambda: b""):
+    def __init__(self, raw, byteorder="little", at=None):
         self.order = "<" if byteorder == "little" else ">"
-        self.raw, self.unpacked = raw, unpacked
+        self.raw = raw
         head_at = IMAGE_SIZE if at is None else at
         head = struct.unpack_from(self.order + FORMATS["tables"], raw, head_at)
         if head[0] != TABLE_MAGIC:
@@ -37,12 +35,10 @@ class TableView:
         self.aliases = aliases.split()
 
     def read_text(self, offset):
-        texts, at = self.raw, self.at["pool"] + offset
         if offset >= self.count["pool"]:
-            texts, at = self.unpacked(), offset - PACKED_TEXTS_START
-            if not 0 <= at < len(texts):
-                raise ValueError("string outside the pool")
-        return texts[at:texts.index(b"\0", at)].decode("utf-8", "surrogateescape")
+            raise ValueError("string outside the pool")
+        at = self.at["pool"] + offset
+        return self.raw[at:self.raw.index(b"\0", at)].decode("utf-8", "surrogateescape")
 
     def read_element(self, array_name, i):
         """Element of an array, counted from the start of the table's slice."""
@@ -165,15 +161,7 @@ def read_image_head(raw):
                                                                              raw)
     return {"byteorder": byteorder, "version": version, "size": size, "n_tables": n,
             "checksum": crc, "built": built,
-            "digest": digest, "tables": directory[2 * DIRECTORY.index("tables")],
-            "packed_texts": tuple(directory[2 * DIRECTORY.index("packed_texts"):][:2])}
-
-
-def unpack_texts(raw, head):
-    """The packed texts of an image."""
-    at, size = head["packed_texts"]
-    return packing.unpack_texts(raw[at:at + size],
-                               "<" if head["byteorder"] == "little" else ">") if size else b""
+            "digest": digest, "tables": directory[2 * DIRECTORY.index("tables")]}
 
 
 def read_image(raw):
@@ -186,6 +174,5 @@ def read_image(raw):
         != compute_checksum(raw[IMAGE_SIZE - 8 * N_DIRECTORY :], head["byteorder"])
     ):
         raise ValueError("damaged image")
-    unpacked = functools.lru_cache(None)(lambda: unpack_texts(raw, head))
-    return [TableView(raw, head["byteorder"], head["tables"] + i * HEAD_SIZE, unpacked)
+    return [TableView(raw, head["byteorder"], head["tables"] + i * HEAD_SIZE)
             for i in range(head["n_tables"])], head

@@ -11,8 +11,6 @@ import os
 import re
 import struct
 
-from image import packing
-from image import image_reader
 from language.tables import (
     ALL64, ANY32, ANY_COUNTER, ComputedDict, ENCODERS, MAX_NAMES, MAX_RANGES, NAME_EVENT,
     NAME_UNSUPPORTED, ROW_METRIC, ROW_SHADOWED, TABLE_VALUES_OVERRIDE, TABLE_HAS_FOLDED_TWINS,
@@ -20,7 +18,7 @@ from language.tables import (
 from image.layout import (
     ARRAYS, PMU_NAME_IS_ALIAS, CHUNK, DIRECTORY, FORMATS, HEAD_SIZE, HOST_ARCH, HOST_DEVICE,
     IMAGE_FORMAT, IMAGE_MAGIC, IMAGE_MAX_TABLES, IMAGE_SIZE, IMAGE_VERSION, MATCH_NEAREST,
-    MATCH_WHOLE_ID, N_DIRECTORY, PACKED_TEXTS_START, POOL_PAD, ROW_SOURCES_SHIFT, SHARED, SIZES,
+    MATCH_WHOLE_ID, N_DIRECTORY, POOL_PAD, ROW_SOURCES_SHIFT, SHARED, SIZES,
     SLICES, SOURCE_LIBPFM4, STEPS, STORE, TABLE_MAGIC, VALUE_IS_WIDE, CODE_HASHES,
     CODE_INDEX_ANY_UMASK, compute_checksum, find_config1_fields, get_config1, extra_register,
     make_filter_words, find_first_pieces, hash_host, list_host_keys, pack_row, pack_slots,
@@ -121,43 +119,6 @@ def list_rare_texts(t):
     yield from (why for _, why in t.unsupported)
     yield from (x for m in t.matches for x in (m.arch, m.vendor, m.prefix))
     yield from (x for name, value in t.features for x in (name, value) if type(x) is str)
-
-
-# Fields whose texts are packed: texts for users, and code of metrics.
-PACKED_FIELDS = {
-    "note", "dispute", "detail", "formula", "metric", "metric_inputs", "metric_threshold"
-}
-
-
-def split_texts(tables, texts):
-    """Returns (texts of the pool, packed texts). Packed are descriptions and values of
-    PACKED_FIELDS that are not names."""
-    described, plain = {}, set()
-    for t in tables:
-        packed = {i for i, f in enumerate(t.fields) if f.name in PACKED_FIELDS}
-        for row in t.rows + t.alias_rows:
-            described[row.desc] = None
-            plain.add(row.name)
-            for f, _, v in row.values:
-                if type(v) is str:
-                    if f in packed:
-                        described[v] = None
-                    else:
-                        plain.add(v)
-        for of in (*t.fields, *t.groups, *(g for row in t.alias_rows for g in row.groups)):
-            plain.add(of.name)
-            for w in of.words:
-                plain.add(w.name)
-                described[w.desc] = None
-        plain.update(text for text, _, _ in t.list_names())
-        plain.update((t.name, t.desc, t.source, " ".join(t.aliases), *t.aliases, t.unit, t.device,
-                      t.family_name, ""))
-        plain.update(why for _, why in t.unsupported)
-        plain.update(x for m in t.matches for x in (m.arch, m.vendor, m.prefix))
-        plain.update(x for feature in t.features for x in feature if type(x) is str)
-    packed = {x: None for x in texts
-              if x in described and x not in plain and packing.is_packable(encode_utf8(x))}
-    return [x for x in texts if x not in packed], list(packed)
 
 
 def sort_spellings_last(words):
@@ -274,28 +235,17 @@ class NumberArray(RecordArray):
 class ImageWriter:
     """Places tables in an image, whose pool begins with @texts."""
 
-    def __init__(self, byteorder, texts=(), packed=()):
+    def __init__(self, byteorder, texts=()):
         self.order = "<" if byteorder == "little" else ">"
         self.pool = StringPool(texts)
-        self.packed_head = 0, 0         # number of bytes of the unpacked texts, and their identity
         self.heads = []
         self.folded = []        # names of each table
         self.bodies = {name: ArrayBytes() for name, _ in ARRAYS if name not in ("tables", "pool")}
-        if packed:
-            self.pack_texts(packed)
         for name, fmt in ARRAYS + STORE:
             if name not in ("tables", "pool", "store"):
                 body = self.bodies.get(name) or self.bodies["store"]
                 setattr(self, name, (NumberArray if fmt in "IHQ" else RecordArray)(name, self.order,
                                                                                    body))
-
-    def pack_texts(self, texts):
-        """Packs @texts. Their offsets follow those of all pools."""
-        raw_of = {text: encode_utf8(text.translate(CONTROLS)) for text in texts}
-        places, raw = packing.pack_texts(list(dict.fromkeys(raw_of.values())), self.order)
-        self.pool.update((text, PACKED_TEXTS_START + places[of]) for text, of in raw_of.items())
-        self.bodies["packed_texts"].append_bytes(raw, 8)
-        self.packed_head = packing.read_identity(raw, self.order)
 
     def index_names(self, t, entries):
         """Adds aliases of the table and the index of all names. Returns the numbers of the first
@@ -597,13 +547,11 @@ class ImageWriter:
             perf_type, libpfm_type, flags, encoder, n_general, *counts,
             *[offsets[a] + slices[a] * STEPS[a] - at for a in SLICES],
             *[offsets[a] - at for a in SHARED], n_alias_rows,
-            self.family_plus1.get(name, 0), *self.packed_head, *[0] * 3)
+            self.family_plus1.get(name, 0), *[0] * 5)
 
     def finish_image(self, digest, built, byteorder):
         bodies = {name: b"".join(body.parts) for name, body in self.bodies.items()}
         bodies["pool"] = self.pool.join_texts()
-        if self.packed_head[0] and self.pool.size > PACKED_TEXTS_START:
-            raise ValueError("the strings of names are too long for an image with packed texts")
         bodies["tables"] = b"\0" * (HEAD_SIZE * len(self.heads))
         offsets, at = {}, IMAGE_SIZE
         for name, _ in ARRAYS:
@@ -627,19 +575,18 @@ class ImageWriter:
         return head + rest
 
 
-def make_image(tables, byteorder="little", digest=b"", built=0, packed=False):
-    """Returns a complete image of Tables. Only the built-in image has @packed texts."""
+def make_image(tables, byteorder="little", digest=b"", built=0):
+    """Returns a complete image of Tables."""
     if len(tables) > IMAGE_MAX_TABLES:
         raise ValueError("an image holds at most %d tables" % IMAGE_MAX_TABLES)
     in_order = [[sorted(row.values, key=_field_counter) for row in t.rows + t.alias_rows]
                 for t in tables]
     entries = [t.list_names() for t in tables]
-    texts = list(list_texts(tables, in_order, entries))
-    w = ImageWriter(byteorder, *split_texts(tables, texts) if packed else (texts,))
+    w = ImageWriter(byteorder, list_texts(tables, in_order, entries))
     found = [find_row_shapes(t.rows + t.alias_rows) for t in tables]
     flags = list(map(w.find_flags, tables, found))
-    packed = ComputedDict(w.pack_value).__getitem__
-    values = [[tuple(map(packed, row)) for row in rows] for rows in in_order]
+    pack = ComputedDict(w.pack_value).__getitem__
+    values = [[tuple(map(pack, row)) for row in rows] for rows in in_order]
     w.values.plan_overlaps(dict.fromkeys(run for rows in values for run in rows))
     for of in zip(tables, found, flags, values, entries):
         w.add_table(*of)
@@ -649,14 +596,10 @@ def make_image(tables, byteorder="little", digest=b"", built=0, packed=False):
 
 
 def make_embedding(path, raw):
-    """Returns assembler text that embeds the image @raw of file @path in the library, with zeroed
-    memory for its unpacked texts. The text changes with the image, so that builds notice. Its own
-    section follows the constants of the code, near the start of the image."""
-    head = image_reader.read_image_head(raw)
-    at, size = head["packed_texts"]
-    texts_size = packing.get_memory_size(
-        raw[at:at + size], "<" if head["byteorder"] == "little" else ">") if size else 8
-    return"""/* SPDX-License-Identifier: MIT */
+    """Returns assembler text that embeds the image @raw of file @path in the library. The text
+    changes with the image, so that builds notice. Its own section follows the constants of the
+    code, near the start of the image."""
+    return """/* SPDX-License-Identifier: MIT */
 /* Written by pmuc.py: the image with checksum %s */
 #ifdef __CET__
 #include <cet.h>
@@ -669,17 +612,9 @@ def make_embedding(path, raw):
 pfmi_builtin_image:
 	.incbin "%s"
 	.size pfmi_builtin_image, . - pfmi_builtin_image
-	.section .bss, "aw", %%nobits
-	.globl pfmi_text_memory
-	.hidden pfmi_text_memory
-	.type pfmi_text_memory, %%object
-	.balign 64
-pfmi_text_memory:
-	.zero %d
-	.size pfmi_text_memory, . - pfmi_text_memory
 	.section .note.GNU-stack, "", %%progbits
 """ % (hashlib.sha256(raw).hexdigest(),
-       os.path.abspath(path).replace("\\", "\\\\").replace('"', '\\"'), texts_size)
+       os.path.abspath(path).replace("\\", "\\\\").replace('"', '\\"'))
 
 
 @functools.lru_cache(None)

@@ -10,13 +10,10 @@ import struct
 from language.tables import ANY32, ANY_COUNTER, ComputedDict, fold, name_hash
 
 IMAGE_MAGIC = 0x62646D70
-IMAGE_VERSION = 10
+IMAGE_VERSION = 11
 TABLE_MAGIC = 0x32746D70
 IMAGE_MAX_TABLES = 4096
 PMU_NAME_IS_ALIAS = 0x8000  # marks an alias in the index of table names
-# The number of the first packed text, beyond every offset in the pool: it and the last one fit into
-# the values of rows (VALUE_IS_WIDE).
-PACKED_TEXTS_START = 0x400000
 POOL_PAD = 8  # zero bytes at the end of every pool
 
 ROW_SOURCES_SHIFT = 29  # bits of a row's number in its table; the sources are above it
@@ -47,7 +44,6 @@ ARRAYS = (
     ("store", "Q"),
     ("wide_values", "QII"),
     ("code_index", "H"),
-    ("packed_texts", "B"),
 )
 STORE = (
     ("fields", "IHBBBBHIIIQQQ" + "BBBB" * 4), ("named_values", "QII"), ("groups", "IHHIHHQQ"),
@@ -57,8 +53,7 @@ STORE = (
 FORMATS = dict(ARRAYS + STORE)
 SIZES = {name: struct.calcsize("<" + fmt) for name, fmt in FORMATS.items()}
 # Arrays whose positions are in the head of the image, in the order of enum image_array.
-DIRECTORY = ("tables", "pmu_names", "families", "family_members", "pool", "hosts", "name_filters",
-             "packed_texts")
+DIRECTORY = ("tables", "pmu_names", "families", "family_members", "pool", "hosts", "name_filters")
 N_DIRECTORY = 16
 # Offsets in the head of a table, in the order of struct table: its own slices, then shared arrays.
 SLICES = ("keys", "counters", "fields", "group_numbers", "matches", "features", "row_numbers",

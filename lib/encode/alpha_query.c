@@ -74,7 +74,7 @@ static const char *get_constant(const struct table *t, unsigned idx, unsigned co
 
 		if (v.field == at - 1 &&
 		    (counter == ANY_COUNTER || v.counter == ANY_COUNTER || v.counter == counter))
-			return table_get_description(t, (uint32_t)v.value);
+			return table_get_text(t, (uint32_t)v.value);
 	}
 	return "";
 }

@@ -49,7 +49,7 @@ static unsigned compute_word_cost(const struct name_candidates *p, const struct 
 	if (!words->n_concepts || !(words->is_known || memchr(p->token.text, ' ', p->token.len)))
 		return ~0u;
 	cost = pfmi_find_compute_word_cost(words, name,
-	                                   table_get_description(t, table_get_row(t, row)->desc));
+	                                   table_get_text(t, table_get_row(t, row)->desc));
 	if (words->is_generic && cost == 0)
 		return COST_MATCH;
 	return cost == WORD_NO_MATCH ? ~0u : COST_WORDS + cost;

@@ -129,7 +129,7 @@ static unsigned get_public_flags(const struct table *t, uint32_t event)
 static inline void describe_key_value(const struct table *t, enum field_key key, uint64_t value,
                                       pfm_event_info_t *info)
 {
-	const char *text = table_is_text_key(key) ? table_get_description(t, (uint32_t)value) : "";
+	const char *text = table_is_text_key(key) ? table_get_text(t, (uint32_t)value) : "";
 
 	switch (key) {
 	case KEY_HTOFF: info->counters_htoff = value; break;
@@ -205,7 +205,7 @@ int pfm_describe_event(const pfm_ctx_t *ctx, int pmu, unsigned event, pfm_event_
 	info->pmu = pmu;
 	info->event = event;
 	info->name = pool + r->name;
-	info->desc = table_get_description(t, r->desc);
+	info->desc = table_get_text(t, r->desc);
 	info->detail = info->errata = info->note = info->replaced = info->unit = info->topic = pool;
 	info->scale = 1;
 	info->code = info->counters_htoff = info->period = 0;
@@ -246,7 +246,7 @@ int pfm_describe_umask(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned i
 	full = (pfm_umask_info_t){
 		.group = table_get_text(t, g->name),
 		.name = table_get_text(t, w->name),
-		.desc = table_get_description(t, w->desc),
+		.desc = table_get_text(t, w->desc),
 		.alias = find_other_spelling(t, g, w),
 		.value = w->value,
 		.is_combinable = (g->flags & GROUP_COMBINABLE) != 0,
@@ -287,7 +287,7 @@ int pfm_describe_field(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned i
 	*name = table_get_text(t, f->name);
 	/* The offset of a text means nothing to callers. */
 	*value = f->kind == FIELD_TEXT ? 0 : v.value;
-	*text = f->kind == FIELD_TEXT ? table_get_description(t, (uint32_t)v.value)
+	*text = f->kind == FIELD_TEXT ? table_get_text(t, (uint32_t)v.value)
 	                              : get_field_word(t, f, v.value);
 	*counter = v.counter == ANY_COUNTER ? -1 : v.counter;
 	return PFMLIB_SUCCESS;

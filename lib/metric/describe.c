@@ -50,8 +50,8 @@ bool pfmi_metric_get_input(const struct metric *m, unsigned i, struct metric_inp
 
 	if (at == r->n_values)
 		return false;
-	item = pfmi_base_make_slice(table_get_description(
-		m->table, (uint32_t)table_get_row_value(m->table, r, at).value));
+	item = pfmi_base_make_slice(
+		table_get_text(m->table, (uint32_t)table_get_row_value(m->table, r, at).value));
 	out->name = split_at_mark(&item, '|');
 	out->alias = split_at_mark(&item, '|');
 	out->preset = item;
@@ -81,7 +81,7 @@ int pfm_describe_metric(const pfm_ctx_t *ctx, int pmu, unsigned event, pfm_metri
 	if (rc)
 		return rc;
 	full.name = table_get_row_name(m.table, event);
-	full.desc = table_get_description(m.table, table_get_row(m.table, event)->desc);
+	full.desc = table_get_text(m.table, table_get_row(m.table, event)->desc);
 	full.unit = pfmi_table_get_row_text(m.table, event, KEY_UNIT);
 	full.groups = pfmi_table_get_row_text(m.table, event, KEY_METRIC_GROUP);
 	full.parent = pfmi_table_get_row_text(m.table, event, KEY_METRIC_PARENT);

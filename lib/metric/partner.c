@@ -22,7 +22,7 @@ static const char *get_own_partners(const struct table *t, uint32_t row)
 		if (f->kind != FIELD_TEXT ||
 		    strcmp(table_get_text(t, f->name), "metric_locate") != 0)
 			continue;
-		text = table_get_description(t, (uint32_t)v.value);
+		text = table_get_text(t, (uint32_t)v.value);
 		return strcmp(text, "#NA") == 0 ? "" : text;
 	}
 	return "";

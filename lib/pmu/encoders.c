@@ -3,18 +3,23 @@
  * event. */
 #include "pmu/pmu_internal.h"
 
-static const struct encoder_ops *const encoders[N_ENCODERS] = {
-	[ENCODER_FORMAT] = &pfmi_format_ops,       [ENCODER_X86] = &pfmi_x86_ops,
-	[ENCODER_MONTECITO] = &pfmi_montecito_ops, [ENCODER_EV4] = &pfmi_alpha_ops,
-	[ENCODER_EV5] = &pfmi_alpha_ops,           [ENCODER_EV6] = &pfmi_alpha_ops,
-	[ENCODER_EV67] = &pfmi_alpha_ops,          [ENCODER_PERF] = &pfmi_linux_ops,
-	[ENCODER_NETBURST] = &pfmi_netburst_ops,   [ENCODER_MIPS] = &pfmi_mips_ops,
-};
-
-/* The operations of the encoder of @t; NULL if this library does not have it. */
+/* The operations of the encoder of @t; NULL if this library does not have it. A table of addresses
+ * would cost a relocation for each. */
 static const struct encoder_ops *get_ops(const struct table *t)
 {
-	return t->encoder < N_ENCODERS ? encoders[t->encoder] : NULL;
+	switch (t->encoder) {
+	case ENCODER_FORMAT: return &pfmi_format_ops;
+	case ENCODER_X86: return &pfmi_x86_ops;
+	case ENCODER_MONTECITO: return &pfmi_montecito_ops;
+	case ENCODER_EV4:
+	case ENCODER_EV5:
+	case ENCODER_EV6:
+	case ENCODER_EV67: return &pfmi_alpha_ops;
+	case ENCODER_PERF: return &pfmi_linux_ops;
+	case ENCODER_NETBURST: return &pfmi_netburst_ops;
+	case ENCODER_MIPS: return &pfmi_mips_ops;
+	default: return NULL;
+	}
 }
 
 bool pfmi_pmu_has_encoder(const struct table *t)

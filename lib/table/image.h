@@ -15,7 +15,6 @@
  *   hosts           struct host_slot[]     hash table over identities of machines
  *   name filters    uint64_t[]             names that members of a family can have
  *   pool            char[]                 strings, NUL terminated; offset 0 is ""
- *   packed texts    struct packed_texts    descriptions and code of metrics, in the built-in image
  *                                          alone
  *
  * Each table refers to its own part of these arrays; equal parts are stored once:
@@ -52,7 +51,7 @@
 #include <stdint.h>
 
 #define IMAGE_MAGIC          0x62646d70u /* "pmdb" read in the writer's byte order */
-#define IMAGE_VERSION        10u
+#define IMAGE_VERSION        11u
 #define TABLE_MAGIC          0x32746d70u
 #define IMAGE_MAX_TABLES     4096u
 #define PMU_NAME_IS_ALIAS    0x8000u
@@ -74,7 +73,6 @@ enum image_array {
 	ARRAY_POOL,
 	ARRAY_HOSTS,
 	ARRAY_NAME_FILTERS,
-	ARRAY_PACKED_TEXTS,
 	N_ARRAYS = 16 /* unused entries are 0 */
 };
 
@@ -88,37 +86,6 @@ struct image {
 	uint64_t build_time; /* seconds since 1970, 0 if unknown */
 	uint8_t digest[32];  /* SHA-256 of the source files, for resuming an import */
 	struct image_array_span arrays[N_ARRAYS];
-};
-
-/* Offsets from here on are those of packed texts: offsets in the blocks of unpacked texts. */
-#define PACKED_TEXTS_START 0x400000u
-#define PACKED_BLOCK_SIZE  4096u
-#define PACKED_BLOCK_SLACK 16u /* bytes at the end of a block that hold no text */
-#define PACKED_LENGTHS     24u /* codes have fewer bits */
-#define PACKED_DEPTHS      24u /* phrases within phrases are fewer */
-
-/* Texts in blocks. A text is a series of symbols, the last of which is the NUL that ends it. A
- * symbol is a character, or a phrase: two other symbols. Each symbol that is in a text itself has a
- * code (Huffman's), highest bit first. Codes of one length are consecutive numbers in the order of
- * the symbols; those of the next length follow, shifted.
- *
- * Symbols are numbered by the length of their code, those without a code last, then by depth:
- * characters, phrases of two characters, and so on. A character is stored as 8 bits. A phrase is
- * stored as the number of its first symbol, less that of the phrase before it with the same length
- * and depth, plus 1, in Elias' gamma code, and as the number of its second symbol, in as many bits
- * as the highest number has. */
-struct packed_texts {
-	uint32_t size; /* bytes of the header and all arrays, with at least eight zero bytes at the
-	                  end */
-	uint32_t n_blocks;
-	uint32_t n_symbols;
-	uint32_t blocks;   /* offset of uint32_t[n_blocks + 1]: the first bit of each block's texts,
-	                      counted from here, and the end of the last */
-	uint32_t symbols;  /* offset of the symbols */
-	uint32_t identity; /* CRC of what follows this head */
-	uint32_t spare[2]; /* 0 */
-	/* How many symbols have codes of that length, and phrases within phrases. */
-	uint16_t n_symbols_by_code[PACKED_LENGTHS][PACKED_DEPTHS];
 };
 
 struct host_slot {
@@ -194,10 +161,8 @@ struct table {
 	uint32_t counter_masks, named_values, groups, rows, values, wide_values, row_groups;
 	uint32_t
 		n_alias_rows; /* rows after the n_rows events: only names of libpfm4 lead to them */
-	uint32_t family_plus1;    /* 1 + number of the family that has the table's own name, or 0 */
-	uint32_t n_packed;        /* bytes of the packed texts once unpacked, 0 without any */
-	uint32_t packed_identity; /* of struct packed_texts */
-	uint32_t spare[3];        /* 0 */
+	uint32_t family_plus1; /* 1 + number of the family that has the table's own name, or 0 */
+	uint32_t spare[5];     /* 0 */
 };
 _Static_assert(sizeof(struct table) == 192, "heads are three cache lines");
 

@@ -56,8 +56,8 @@ const char *pfmi_table_get_row_text(const struct table *t, uint32_t row, enum fi
 	unsigned at = table_get_key_field_plus1(t, key);
 	uint64_t value = 0;
 
-	return table_get_description(t, at && pfmi_table_find_row_value(t, table_get_row(t, row),
-	                                                                at - 1, ANY_COUNTER, &value)
-	                                        ? (uint32_t)value
-	                                        : 0);
+	return table_get_text(t, at && pfmi_table_find_row_value(t, table_get_row(t, row), at - 1,
+	                                                         ANY_COUNTER, &value)
+	                                 ? (uint32_t)value
+	                                 : 0);
 }

@@ -17,18 +17,6 @@ static inline const char *table_get_text(const struct table *t, uint32_t off)
 	return (const char *)t + t->pool + off;
 }
 
-/* The text at offset @at of the library's unpacked texts. It stays for the life of the process. */
-PERFMON_PRIVATE const char *pfmi_table_unpack_text(uint32_t at);
-/* Has the library @size bytes of unpacked texts, with that identity? */
-bool pfmi_table_has_packed_texts(uint32_t size, uint32_t identity);
-
-/* A text that may be packed: a description or the value of a text field. */
-static inline const char *table_get_description(const struct table *t, uint32_t off)
-{
-	return off < t->n_pool ? table_get_text(t, off)
-	                       : pfmi_table_unpack_text(off - PACKED_TEXTS_START);
-}
-
 #define DEFINE_TABLE_ARRAY(TYPE, NAME)                                                             \
 	static inline const TYPE *table_##NAME(const struct table *t)                              \
 	{                                                                                          \

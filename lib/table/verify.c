@@ -50,16 +50,6 @@ static bool check_text(struct table_verifier *c, uint64_t off)
 	return off <= c->table->n_pool - POOL_PAD || set_fault(c, "a string is outside the pool");
 }
 
-/* Checks a text that may be packed. */
-static bool check_description(struct table_verifier *c, uint64_t off)
-{
-	const struct table *t = c->table;
-
-	return (off >= PACKED_TEXTS_START && off >= t->n_pool &&
-	        off - PACKED_TEXTS_START < t->n_packed) ||
-	       check_text(c, off);
-}
-
 static bool spend_work(struct table_verifier *c, uint64_t n)
 {
 	if (n > c->work_left)
@@ -128,8 +118,6 @@ static bool check_head(struct table_verifier *c, size_t size)
 		return set_fault(c, "the table has more fields or names than fit");
 	if (t->n_slots < 2)
 		return set_fault(c, "the index has a wrong size");
-	if (t->n_packed && !pfmi_table_has_packed_texts(t->n_packed, t->packed_identity))
-		return set_fault(c, "the texts are packed for another build of the library");
 	if (!check_pool_bounds(c) || !check_arrays(c) ||
 	    !spend_work(c, (uint64_t)t->n_rows + t->n_alias_rows + t->n_slots + t->n_code_index +
 	                           t->n_names + t->n_matches))
@@ -199,7 +187,7 @@ static bool check_named_values(struct table_verifier *c, uint32_t first, uint32_
 		return set_fault(c, why);
 	for (uint32_t i = 0; i < n; i++)
 		if (!check_text(c, table_named_values(t)[first + i].name) ||
-		    !check_description(c, table_named_values(t)[first + i].desc))
+		    !check_text(c, table_named_values(t)[first + i].desc))
 			return false;
 	return true;
 }
@@ -260,7 +248,7 @@ static bool check_value(struct table_verifier *c, uint32_t packed)
 	if (v.counter != ANY_COUNTER && v.counter > 63)
 		return set_fault(c, "a value belongs to no counter");
 	if (f->kind == FIELD_TEXT)
-		return check_description(c, v.value);
+		return check_text(c, v.value);
 	return f->width == 64 || v.value >> f->width == 0 ||
 	       set_fault(c, "a value is wider than its field");
 }
@@ -293,7 +281,7 @@ static bool check_row(struct table_verifier *c, uint32_t number)
 
 	if (!check_element(c, t->rows, number, sizeof(*r), "a row is out of bounds"))
 		return false;
-	if (!check_text(c, r->name) || !check_description(c, r->desc) || r->n_groups > 8 ||
+	if (!check_text(c, r->name) || !check_text(c, r->desc) || r->n_groups > 8 ||
 	    !spend_work(c, 1u + r->n_values) ||
 	    !check_element(c, t->counter_masks, r->counter_mask_index, sizeof(uint64_t),
 	                   "a row's counters are out of bounds") ||

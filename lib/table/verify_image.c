@@ -48,8 +48,7 @@ static const char *find_image_head_fault(const struct image *im, size_t size)
 	    !is_array_in_image(im, ARRAY_FAMILY_MEMBERS, sizeof(uint16_t), 2) ||
 	    !is_array_in_image(im, ARRAY_POOL, 1, 1) ||
 	    !is_array_in_image(im, ARRAY_HOSTS, sizeof(struct host_slot), 4) ||
-	    !is_array_in_image(im, ARRAY_NAME_FILTERS, sizeof(uint64_t), 8) ||
-	    !is_array_in_image(im, ARRAY_PACKED_TEXTS, 1, 8))
+	    !is_array_in_image(im, ARRAY_NAME_FILTERS, sizeof(uint64_t), 8))
 		return "the directory of tables is out of bounds";
 	return NULL;
 }

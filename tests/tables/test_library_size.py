@@ -81,8 +81,8 @@ class Sizes(unittest.TestCase):
         self.assertLessEqual(sum(kinds.values()), 200)
 
     def test_every_processor(self):
-        """At most 56 bytes for each event, metric and unit mask: half of what libpfm4 4.13 for x86
-        takes, 112."""
+        """At most 84 bytes for each event, metric and unit mask: three quarters of what libpfm4
+        4.13 for x86 takes, 112. Texts are plain strings."""
         with open(os.path.join(BUILD, "lib", "events", "builtin.pmdb"), "rb") as f:
             tables, _ = image_reader.read_image(f.read())
         rows = sum(t.count["rows"] for t in tables)
@@ -91,7 +91,7 @@ class Sizes(unittest.TestCase):
             for g in t.read_row(i)["groups"])
         each = self.size / (rows + masks)
         print("# %d bytes, %d rows, %d unit masks: %.1f each" % (self.size, rows, masks, each))
-        self.assertLessEqual(each, 56)
+        self.assertLessEqual(each, 84)
 
     def test_founding_processors(self):
         image = os.path.join(self.folder, "founding.pmdb")

@@ -585,8 +585,7 @@ class Agreement(unittest.TestCase):
             os.path.join(LIB, "..", "include"), source,
             os.path.join(LIB, "table", "table.c"),
             os.path.join(LIB, "table", "names.c"),
-            os.path.join(LIB, "table", "texts.c"),
-            os.path.join(LIB, "base", "text.c"), embed, "-lpthread", "-o", program
+            os.path.join(LIB, "base", "text.c"), embed, "-o", program
         ], check=True, capture_output=True)
         return program, raw
 

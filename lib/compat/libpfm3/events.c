@@ -355,7 +355,7 @@ pfm_err_t pfm_get_event_description(unsigned int idx, char **desc)
 		return PFMLIB_ERR_NOINIT;
 	if (idx >= t->n_rows || !desc)
 		return PFMLIB_ERR_INVAL;
-	return copy_text(table_get_description(t, table_get_row(t, idx)->desc), desc);
+	return copy_text(table_get_text(t, table_get_row(t, idx)->desc), desc);
 }
 
 pfm_err_t pfm_get_num_event_masks(unsigned int idx, unsigned int *count)
@@ -412,9 +412,8 @@ pfm_err_t pfm_get_event_mask_description(unsigned int idx, unsigned int mask_idx
 		return PFMLIB_ERR_NOINIT;
 	if (idx >= t->n_rows || !desc || mask_idx >= pfmi_pmu_count_row_umasks(t, idx))
 		return PFMLIB_ERR_INVAL;
-	return copy_text(
-		table_get_description(t, pfmi_pmu_get_row_umask(t, idx, mask_idx, NULL)->desc),
-		desc);
+	return copy_text(table_get_text(t, pfmi_pmu_get_row_umask(t, idx, mask_idx, NULL)->desc),
+	                 desc);
 }
 
 /* The event that a feature of the table names. */

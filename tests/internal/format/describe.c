@@ -9,7 +9,7 @@
 static const char *text_of(const struct table *t, uint32_t row, enum field_key key)
 {
 	return pfmi_table_has_row_value(t, row, key)
-	               ? table_get_description(
+	               ? table_get_text(
 				 t, (uint32_t)pfmi_table_get_row_value(t, row, key, ANY_COUNTER))
 	               : "";
 }
@@ -24,7 +24,7 @@ static void check_event(const pfm_ctx_t *ctx, unsigned pmu, const struct table *
 	            info.counters == table_get_row_counter_mask(t, r) &&
 	            info.n_fields == r->n_values);
 	assert_true(info.name == table_get_text(t, r->name) &&
-	            info.desc == table_get_description(t, r->desc));
+	            info.desc == table_get_text(t, r->desc));
 	assert_string_equal(info.errata, text_of(t, row, KEY_ERRATA));
 	assert_string_equal(info.note, text_of(t, row, KEY_NOTE));
 	assert_string_equal(info.replaced, text_of(t, row, KEY_REPLACED));
@@ -86,7 +86,7 @@ static void check_parts(const pfm_ctx_t *ctx, unsigned pmu, const struct table *
 		assert_int_equal(counter, v.counter == ANY_COUNTER ? -1 : v.counter);
 		assert_true(name == table_get_text(t, table_fields(t)[v.field].name));
 		if (table_fields(t)[v.field].kind == FIELD_TEXT)
-			assert_true(text == table_get_description(t, (uint32_t)v.value));
+			assert_true(text == table_get_text(t, (uint32_t)v.value));
 	}
 }
 

@@ -41,7 +41,6 @@ static struct image *make_image(uint32_t n)
 	im->arrays[ARRAY_FAMILY_MEMBERS] = (struct image_array_span){ (uint32_t)more + 28, 1 };
 	im->arrays[ARRAY_FAMILIES] = (struct image_array_span){ (uint32_t)more + 32, 1 };
 	im->arrays[ARRAY_NAME_FILTERS] = (struct image_array_span){ (uint32_t)more + 56, 1 };
-	im->arrays[ARRAY_PACKED_TEXTS] = (struct image_array_span){ (uint32_t)more, 0 };
 	tail[0] = 0x10001; /* a name of table 0 */
 	tail[9] = 0;       /* the first member of the family */
 	tail[10] = 1;
