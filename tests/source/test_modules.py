@@ -200,7 +200,39 @@ ONE_WAY = {
 }
 
 
+# A call that is a step of a path through the library, and the files that may have it. A file of which
+# the reason says "until" leaves the list with that; no file joins it.
+STEPS = {
+    # An event becomes registers: one plan, one placement, one encoder.
+    r"->encode_set\(": {"lib/pmu/encoders.c"},
+    r"\bpfmi_pmu_encode_registers\(": {"lib/pmu/encoders.c", "lib/pmu/dispatch.c"},
+    r"->n_regs = (?!0\b)": {"lib/encode/encode.c"},
+    # A record becomes a sample.
+    r"\bpfmi_sampling_decode_record\(": {"lib/sampling/record_decode.c",
+                                         "lib/sampling/sample_reader.c"},
+    # Records are read one after the other.
+    r"\bpfm_next_records?\(": {
+        "lib/sampling/sample_reader.c",
+        "lib/perfdata/perfdata_write.c",  # copies records to a file
+        "lib/profile/unwind/deferred_chains.c",  # the visitor of profiles
+        "lib/profile/profile.c",  # the public handle, until it uses that visitor
+        "tools/record/result.c",  # counts what is left, until the recorder does
+        "tools/top/top.c",  # reads in batches, until the visitor does
+    },
+}
+
+
 class TestOneWay(unittest.TestCase):
+    def test_encoders_do_not_fill_encodings(self):
+        """An encoder fills the registers of a set; lib/encode/ makes the answer of them, so that no
+        encoder has a path of its own for one event."""
+        found = []
+        for path in glob.glob(os.path.join(LIB, "pmu", "*.[ch]")):
+            with open(path, encoding="utf-8") as f:
+                if "pfm_encoding_t" in f.read():
+                    found.append(os.path.basename(path))
+        self.assertEqual(found, [])
+
     def test_each_form_of_text_has_one_writer(self):
         root = os.path.dirname(LIB)
         found = collections.defaultdict(set)
@@ -212,6 +244,20 @@ class TestOneWay(unittest.TestCase):
                     if re.search(pattern, text):
                         found[pattern].add(os.path.relpath(path, root))
         self.assertEqual(dict(found), {p: {f} for p, f in ONE_WAY.items()})
+
+    def test_each_step_of_a_path_has_its_files(self):
+        """A second encode path, or a second one from records to samples, fails here by its name."""
+        root = os.path.dirname(LIB)
+        for step, expected in STEPS.items():
+            found = set()
+            for folder in ("lib", "tools", "exporter"):
+                for path in glob.glob(os.path.join(root, folder, "**", "*.c"), recursive=True):
+                    with open(path, encoding="utf-8") as f:
+                        text = re.sub(r"/\*.*?\*/", "", f.read(), flags=re.DOTALL)
+                    if re.search(step, text):
+                        found.add(os.path.relpath(path, root))
+            with self.subTest(step=step):
+                self.assertEqual(found, expected)
 
 
 class TestFiles(unittest.TestCase):
