@@ -265,7 +265,7 @@ static struct slice get_perf_device_name(const struct pfm_ctx *ctx, unsigned pmu
 }
 
 /* Fields on a kernel-provided PMU may be an event of a table that describes the same PMU. */
-static void find_event_in_lists(const struct pfm_ctx *ctx, unsigned *pmu, struct event *ev)
+static void replace_by_listed_event(const struct pfm_ctx *ctx, unsigned *pmu, struct event *ev)
 {
 	const struct kernel_pmu *kernel = context_get_kernel_pmu(ctx, *pmu);
 	unsigned own = *pmu;
@@ -292,7 +292,7 @@ static int print_unnamed_event(const struct pfm_ctx *ctx, const struct event *ev
 {
 	struct event found = *ev;
 
-	find_event_in_lists(ctx, &pmu, &found);
+	replace_by_listed_event(ctx, &pmu, &found);
 	return pfmi_format_print_event(&found, NULL, dialect, (struct slice){ 0 }, buf, len, error);
 }
 

@@ -286,7 +286,7 @@ static int check_extra_register(const struct event *ev, pfm_error_t *why)
 
 	if (x86_has_no_extra_register(ev))
 		return PFMLIB_SUCCESS;
-	msr = pfmi_x86_find_extra_msr(ev);
+	msr = pfmi_x86_compute_extra_msr(ev);
 	for (unsigned i = 0; i < ev->n_user_fields; i++)
 		if (is_extra_field(ev, i) && !has_field_key(ev, i, pfmi_x86_find_msr_key(msr)))
 			return set_field_error(ev, i, PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT,

@@ -93,7 +93,7 @@ bool pfmi_x86_has_extra_registers(const struct table *t);
  * or otherwise an extra register. False if the table has no such register. */
 bool pfmi_x86_find_register(const struct table *t, uint64_t addr, pfm_reg_t *out);
 /* The event's extra register, 0 for none: that of its row, or of a field that the user set. */
-uint32_t pfmi_x86_find_extra_msr(const struct event *ev);
+uint32_t pfmi_x86_compute_extra_msr(const struct event *ev);
 /* Writes the configuration words of the event to @own, its extra register (0 for none) to *@msr and
  * that register's value to *@value. config1 has the value even if the row has only the register.
  * Returns @own. */

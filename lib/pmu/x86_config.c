@@ -69,7 +69,7 @@ static bool is_second_msr_event(const struct event *ev)
 	}
 }
 
-uint32_t pfmi_x86_find_extra_msr(const struct event *ev)
+uint32_t pfmi_x86_compute_extra_msr(const struct event *ev)
 {
 	uint32_t msr = (uint32_t)pfmi_pmu_get_key_value(ev, KEY_MSR, ANY_COUNTER);
 
@@ -94,7 +94,7 @@ const uint64_t *pfmi_x86_build_own_config(const struct event *ev, uint64_t own[4
 		return own;
 	}
 	pfmi_pmu_build_config_words(ev, ANY_COUNTER, own);
-	*msr = x86_has_no_extra_register(ev) ? 0 : pfmi_x86_find_extra_msr(ev);
+	*msr = x86_has_no_extra_register(ev) ? 0 : pfmi_x86_compute_extra_msr(ev);
 	if (*msr == 0)
 		return own;
 	key = pfmi_x86_find_msr_key(*msr);

@@ -341,7 +341,7 @@ static void begin_run(struct pfm_session *s)
 }
 
 /* Decodes up to @n samples of the run and updates the totals. Returns their number. */
-static unsigned continue_run(struct sampling_state *sm, pfm_record_t *records, unsigned n)
+static unsigned decode_run_samples(struct sampling_state *sm, pfm_record_t *records, unsigned n)
 {
 	const struct sample_run *u = &sm->run;
 	struct sample_buffer *st = &sm->buffers[sm->last_buffer];
@@ -366,12 +366,12 @@ static unsigned continue_run(struct sampling_state *sm, pfm_record_t *records, u
 static unsigned read_sample_run(struct pfm_session *s, pfm_record_t *records, unsigned n)
 {
 	struct sampling_state *sm = s->sampling;
-	unsigned k = sm->n_run_left ? continue_run(sm, records, n) : 0;
+	unsigned k = sm->n_run_left ? decode_run_samples(sm, records, n) : 0;
 
 	if (k)
 		return k;
 	begin_run(s);
-	return sm->n_run_left ? continue_run(sm, records, n) : 0;
+	return sm->n_run_left ? decode_run_samples(sm, records, n) : 0;
 }
 
 /* Decodes the next record, or makes the sample of the next member of a group. */

@@ -256,7 +256,7 @@ static bool note_input_quality(struct metric_input_counts *in, const pfm_count_t
 	return false;
 }
 
-static double make_nan(void)
+static double get_missing_value(void)
 {
 	const uint64_t bits = 0x7ff8000000000000;
 	double v;
@@ -280,7 +280,7 @@ static double sum_input_counts(struct metric_input_counts *in, unsigned round, u
 		    in->metric->planned_events[input])
 			continue;
 		if (needed ? !note_input_quality(in, c, i) : c->quality >= PFM_QUALITY_NOT_COUNTED)
-			return make_nan();
+			return get_missing_value();
 		sum += (double)c->value;
 		any = true;
 	}
@@ -288,10 +288,10 @@ static double sum_input_counts(struct metric_input_counts *in, unsigned round, u
 	    pfm_describe_metric_input(in->session->ctx, (int)in->metric->ref.pmu,
 	                              in->metric->ref.row, input, &d) ||
 	    !d.is_constant)
-		return any ? sum : make_nan();
+		return any ? sum : get_missing_value();
 	return get_machine_constant(in->session, d.text, in->seconds, &sum) ? sum
 	       : d.has_preset                                               ? d.preset
-	                                                                    : make_nan();
+	                                                                    : get_missing_value();
 }
 
 static int estimate_metric(struct metric_input_counts *in, unsigned rounds,

@@ -20,7 +20,7 @@ static void expect_extra_register(const char *pmu, const char *text, uint32_t ms
 	config = x86_build_config(&ev, own, &got_msr, &got_value);
 	assert_int_equal(got_msr, msr);
 	assert_int_equal(got_value, value);
-	assert_int_equal(pfmi_x86_find_extra_msr(&ev), msr);
+	assert_int_equal(pfmi_x86_compute_extra_msr(&ev), msr);
 	assert_int_equal(x86_has_no_extra_register(&ev), msr == 0);
 	assert_int_equal(config[1], value); /* perf has it in config1 */
 	pfm_close_context(ctx);
