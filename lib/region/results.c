@@ -280,11 +280,16 @@ int pfm_describe_region(const pfm_region_results_t *r, unsigned i, pfm_region_in
 static pfm_quality_t get_count_quality(const struct result_row *row, const struct tally *t,
                                        const struct region_event *e)
 {
+	/* Visits inside another visit of their region have own counts alone. */
+	const bool has_own_alone = !row->times.outermost;
+	const uint64_t counted = has_own_alone ? t->exclusive_visits : t->visits,
+		       all = has_own_alone ? row->times.visits : row->times.outermost;
+
 	if (!e->countable)
 		return e->quality;
-	if (!t->visits)
+	if (!counted)
 		return PFM_QUALITY_NOT_COUNTED;
-	return t->visits == row->times.outermost ? PFM_QUALITY_EXACT : PFM_QUALITY_PARTIAL;
+	return counted == all ? PFM_QUALITY_EXACT : PFM_QUALITY_PARTIAL;
 }
 
 static pfm_cause_t get_count_cause(const struct region_event *e, pfm_quality_t quality)

@@ -77,6 +77,8 @@ static void recursive_story(void)
 	EXPECT(count_of(r, "recursive", "recursive", 0, 0).inclusive, 0, "faults counted twice");
 	EXPECT(count_of(r, "recursive", "recursive", 0, 0).exclusive, 12,
 	       "faults of the inner calls alone");
+	EXPECT(count_of(r, "recursive", "recursive", 0, 0).quality, PFM_QUALITY_EXACT,
+	       "quality of the own counts of inner calls");
 	pfm_free_region_results(r);
 }
 
