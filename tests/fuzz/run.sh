@@ -55,6 +55,9 @@ runs_of() {
 	libpfm4) echo 33000 ;;
 	records) echo 100000 ;;
 	recording) echo 10000 ;;
+	jitdump) echo 20000 ;;
+	demangle) echo 30000 ;;
+	program) echo 3000 ;;
 	formula) echo 14000 ;;
 	plan) echo 1400 ;;
 	serve) echo 1000 ;;
@@ -65,7 +68,8 @@ runs_of() {
 }
 
 if [ $# = 0 ]; then
-	set -- text image dispatch decode sysfs device json records recording formula plan serve libpfm4
+	set -- text image dispatch decode sysfs device json records recording formula plan serve libpfm4 \
+		jitdump demangle program
 	[ "$engine" = afl ] || set -- "$@" pmu vendor arm
 fi
 
@@ -113,6 +117,8 @@ start() { # NAME
 	# Images of this machine's byte order and of today's form: made, not kept.
 	[ "$1" != image ] || python3 "$source/compiler/pmuc.py" --image "$grown/testpmu" \
 		"$here/../pmu/testpmu.pmu" "$here/../pmu/testpmu2.pmu"
+	# Programs for this machine's byte order, with shapes that changes of bytes do not make.
+	[ "$1" != program ] || python3 "$here/make_programs.py" "$grown"
 	log=$build/$1.log
 }
 
