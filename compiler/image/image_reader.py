@@ -28,6 +28,8 @@ class TableView:
                               head[17:26]))
         self.count["pool"], self.n_alias_rows = head[11], head[43]
         self.at = {name: head_at + offset for name, offset in zip(SLICES + SHARED, head[26:43])}
+        self.count["rules"] = head[47]
+        self.at["rules"], self.at["rule_tests"] = head_at + head[48], head_at + head[49]
         self.at["pool"] = head_at + head[10]
         self.field_of_key = self.read_element("keys", 0)
         self.name, self.desc, self.source, aliases, self.unit, self.device, self.family_name = (
@@ -49,7 +51,7 @@ class TableView:
         """Element @i of the table's own elements; rows and groups in the table's order."""
         array_name = "group_numbers" if array_name == "groups" else array_name
         if array_name in ("counter_masks", "named_values", "values", "wide_values",
-                          "row_groups"):
+                          "row_groups", "rule_tests"):
             return self.read_element(array_name, i)
         if not 0 <= i < self.count[array_name] + (self.n_alias_rows if array_name == "rows" else 0):
             raise IndexError("%s %d" % (array_name, i))

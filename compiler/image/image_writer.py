@@ -119,6 +119,7 @@ def list_rare_texts(t):
     yield from (why for _, why in t.unsupported)
     yield from (x for m in t.matches for x in (m.arch, m.vendor, m.prefix))
     yield from (x for name, value in t.features for x in (name, value) if type(x) is str)
+    yield from (x for r in t.rules for x in (r.name, r.text, r.source))
 
 
 def sort_spellings_last(words):
@@ -327,6 +328,12 @@ class ImageWriter:
         return self.pool.add_text(name), self.pool.add_text(
             text), 0 if text or value == "" else value
 
+    def add_rule(self, r):
+        tests = [*r.tests, *((mask, 0, 0, word, 0) for mask, word in r.parts)]
+        return (*map(self.pool.add_text, (r.name, r.text, r.source)),
+                self.rule_tests.store_slice(tests), r.number, r.effect, len(r.tests), len(r.parts),
+                r.first, r.value)
+
     def pack_wide_value(self, field, counter, value):
         number = self.wide_values.store_record((value, counter, 0))
         if number >= VALUE_IS_WIDE:
@@ -492,7 +499,8 @@ class ImageWriter:
                             t.n_general()),
                            (len(t.counters), len(t.fields), len(t.matches), len(t.features),
                             len(t.rows), n_names, n_slot, n_code_index,
-                            len(groups)), slices, len(t.alias_rows)))
+                            len(groups)), slices, len(t.alias_rows),
+                           (len(t.rules), self.rules.store_slice(map(self.add_rule, t.rules)))))
 
     def index_tables(self, tables):
         """Makes the index of table names; own names precede aliases."""
@@ -540,14 +548,15 @@ class ImageWriter:
     def pack_head(self, at, size, offsets, table):
         """Offsets are relative to the head."""
         name, everything, texts, (perf_type, libpfm_type, flags, encoder,
-                                  n_general), counts, slices, n_alias_rows = table
+                                  n_general), counts, slices, n_alias_rows, (n_rules, rules) = table
+        rules = n_rules, offsets["rules"] + rules * SIZES["rules"] - at, offsets["rule_tests"] - at
         return struct.pack(
             self.order + FORMATS["tables"], TABLE_MAGIC, size - at, everything, *texts,
             offsets["pool"] - at, self.pool.size,
             perf_type, libpfm_type, flags, encoder, n_general, *counts,
             *[offsets[a] + slices[a] * STEPS[a] - at for a in SLICES],
             *[offsets[a] - at for a in SHARED], n_alias_rows,
-            self.family_plus1.get(name, 0), *[0] * 5)
+            self.family_plus1.get(name, 0), *[0] * 2, *rules)
 
     def finish_image(self, digest, built, byteorder):
         bodies = {name: b"".join(body.parts) for name, body in self.bodies.items()}

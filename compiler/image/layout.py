@@ -10,7 +10,7 @@ import struct
 from language.tables import ANY32, ANY_COUNTER, ComputedDict, fold, name_hash
 
 IMAGE_MAGIC = 0x62646D70
-IMAGE_VERSION = 11
+IMAGE_VERSION = 12
 TABLE_MAGIC = 0x32746D70
 IMAGE_MAX_TABLES = 4096
 PMU_NAME_IS_ALIAS = 0x8000  # marks an alias in the index of table names
@@ -28,7 +28,7 @@ CODE_INDEX_ANY_UMASK = ANY32
 # relative to its start.
 ARRAYS = (
     ("pmu_names", "I"),
-    ("tables", "IIQ7IIIiiIHH4H5I10I7I7I"),
+    ("tables", "IIQ7IIIiiIHH4H5I10I7I4I3I"),
     ("counter_masks", "Q"),
     ("keys", "64B"),
     ("counters", "BBBBIII"),
@@ -38,6 +38,8 @@ ARRAYS = (
     ("hosts", "II"),
     ("matches", "IIIIIIQQIBBBBII"),
     ("features", "IIQ"),
+    ("rules", "IIIIIBBBBQ"),
+    ("rule_tests", "QQQII"),
     ("families", "IIIII"),
     ("family_members", "H"),
     ("name_filters", "Q"),

@@ -9,8 +9,9 @@ import os
 import re
 
 from language import tables as pt
-from language.fields import FieldCompiler, check_fit, parse_row_flags
+from language.fields import check_fit, parse_row_flags
 from language.meaning import compile_metrics, get_family
+from language.rules import RuleCompiler
 from language.statements import NAME, StatementError, Token, split_statements
 
 try:
@@ -118,7 +119,7 @@ def read_text(path):
 MEANINGS = {}
 
 
-class Compiler(FieldCompiler):
+class Compiler(RuleCompiler):
     """Compiles one part, with all that it uses, to a Table."""
 
     def __init__(self, library=None):
@@ -181,6 +182,7 @@ class Compiler(FieldCompiler):
         self.named = self.encoder_set = False
         self.origins = {}      # (kind, name) -> (token, origin)
         self.groups, self.default, self.modifiers = {}, {}, []
+        self.rules = {}        # name -> words
         self.registers = {}    # number of an extra register -> its field for users
         self.default_counters = None
         self.default_groups = ()
@@ -205,6 +207,7 @@ class Compiler(FieldCompiler):
             elif words[0].raw not in FOR_READERS:
                 self.compile_statement(words, origin)
         self.finish_head()
+        self.finish_rules()
         if self.default_counters is None:
             self.default_counters = self.table.get_all_counters()
         self.use_shared_caches()

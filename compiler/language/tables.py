@@ -40,6 +40,19 @@ ROW_FLAGS = {"hidden": 1, "deprecated": 2, "alone": 4, "per_pkg": 8, "experiment
     ROW_SNAPSHOT,
     ROW_FREE_RUNNING,
 ) = ROW_FLAGS.values()
+(
+    RULE_CLASS,
+    RULE_COUNTERS,
+    RULE_REFUSE,
+    RULE_PAIR,
+    RULE_FOLLOW,
+    RULE_SHARE,
+    RULE_LIMIT,
+    RULE_NEEDS,
+    RULE_NOTE,
+) = range(9)
+MAX_RULES = 255
+MAX_RULE_TESTS = 255
 NAME_EVENT, NAME_ALIAS, NAME_SYNONYM, NAME_UNSUPPORTED = range(4)
 ANY_COUNTER = 0xFFFF
 ANY32 = 0xFFFFFFFF
@@ -206,6 +219,28 @@ class Match:
         self.nearest = nearest
 
 
+def place_bits(field, value):
+    """The bits of @value where @field has them in its configuration word."""
+    out = 0
+    for _, lsb, width in field.ranges:
+        out |= (value & ((1 << width) - 1)) << lsb
+        value >>= width
+    return out
+
+
+class Rule:
+    """Tests are (mask, low, high, word, whether the next one is an alternative); parts are (mask,
+    word) of bits that events share."""
+    __slots__ = ("name", "effect", "first", "number", "value", "tests", "parts", "text", "source",
+                 "where")
+
+    def __init__(self, name, texts=(), where=None):
+        self.name, self.where = name, where
+        self.text, self.source = (*texts, "", "")[:2]
+        self.effect, self.first, self.number, self.value = None, 0, 0, 0
+        self.tests, self.parts = [], []
+
+
 class Row:
     """Values are (field index, counter or ANYWHERE, number or, for text fields, str); takes are
     group indices."""
@@ -226,6 +261,7 @@ class Table:
         self.flags = 0
         self.perf_type = self.libpfm_type = -1
         self.counters, self.fields, self.groups, self.matches, self.features = [], [], [], [], []
+        self.rules = []
         # synonyms: (name, row index); unsupported: (name, why)
         self.rows, self.synonyms, self.unsupported = [], [], []
         self.field_at = {}
@@ -283,6 +319,11 @@ class Table:
             bad("two fields of one name")
         if len(self.fields) > MAX_FIELDS:
             bad("more than %d fields" % MAX_FIELDS)
+        if len(self.rules) > MAX_RULES:
+            bad("more than %d rules" % MAX_RULES)
+        for r in self.rules:
+            if len(r.tests) > MAX_RULE_TESTS:
+                bad("rule %s: more than %d values" % (r.name, MAX_RULE_TESTS))
         for f in self.fields:
             if not 1 <= f.width <= 64:
                 bad("field %s: width %d" % (f.name, f.width))

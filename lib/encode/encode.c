@@ -58,6 +58,7 @@ static int encode_as_set(const struct event *ev, int type, unsigned plm, pfm_enc
 	struct encode_request req = { .table = ev->table,
 		                      .events = ev,
 		                      .n_events = 1,
+		                      .is_described = true,
 		                      .plm = pfmi_pmu_choose_levels(ev->table, plm) };
 	struct plan plan;
 	struct placement where;

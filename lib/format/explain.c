@@ -320,7 +320,9 @@ static void explain_no_placement(struct sentence *s)
 	}
 	append_events(s, clash);
 	if (s->error->detail)
-		pfmi_format_extend_sentence(s, " cannot be counted together: %s", s->error->detail);
+		pfmi_format_extend_sentence(
+			s, one ? " cannot be counted: %s" : " cannot be counted together: %s",
+			s->error->detail);
 	else if (!s->error->clash_counters)
 		pfmi_format_extend_sentence(s, one ? " has no counter left that can count it"
 		                                   : " have no counter left that can count them");

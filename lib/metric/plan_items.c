@@ -102,7 +102,9 @@ static bool is_plain_event(const struct event *ev)
 	static const enum field_key keys[] = { KEY_MSR, KEY_OFFCORE, KEY_LDLAT, KEY_FRONTEND,
 		                               KEY_OFFCORE1 };
 
-	if (event_has_flag(ev, ROW_EXCLUSIVE))
+	unsigned at = 0;
+
+	if (event_has_flag(ev, ROW_EXCLUSIVE) || pfmi_pmu_find_event_rule(ev, &at))
 		return false;
 	if (ev->table->encoder != ENCODER_X86)
 		return ev->table->encoder == ENCODER_FORMAT || ev->table->encoder == ENCODER_PERF;

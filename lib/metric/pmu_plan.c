@@ -190,6 +190,7 @@ static void init_planned_pmu(struct planned_pmu *p, struct pfm_plan *plan, const
 	p->request = (struct encode_request){
 		.table = u->table,
 		.events = p->trial_events,
+		.is_counted = true,
 		.htoff = plan->options.htoff != 0,
 		.unavailable_regs = p->reserved_counters.bits[0] ? &p->reserved_counters : NULL,
 	};

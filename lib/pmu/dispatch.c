@@ -59,6 +59,8 @@ static int constrain_with_encoder(const struct encode_request *req, struct plan 
 	out->request = req;
 	out->counterless_events = 0;
 	out->n_alternatives = 0;
+	out->pairs = out->followers = 0;
+	out->pair_rule = NULL;
 	return pfmi_pmu_constrain_set(req, out, why);
 }
 
@@ -70,6 +72,10 @@ int pfmi_pmu_plan_set(const struct encode_request *req, struct plan *out, pfm_er
 	if (rc)
 		return rc;
 	skip_free_running(req, out);
+	if (req->table->n_rules)
+		rc = pfmi_pmu_apply_rules(req, out, why);
+	if (rc)
+		return rc;
 	alone = req->n_events > 1 ? find_exclusive_event(req) : req->n_events;
 	return alone < req->n_events ? restrict_beside_exclusive(req, alone, out, why)
 	                             : PFMLIB_SUCCESS;
@@ -79,7 +85,10 @@ int pfmi_pmu_plan_set(const struct encode_request *req, struct plan *out, pfm_er
  * alternatives are the reason. */
 static int explain_refusal(const struct plan *plan, pfm_error_t *why)
 {
-	if (why && plan->n_alternatives > 1 && why->n_clash <= base_count_bits(why->clash_counters))
+	if (why && plan->pairs & pfmi_base_get_clash(why))
+		why->detail = table_get_text(plan->request->table, plan->pair_rule->text);
+	else if (why && plan->n_alternatives > 1 &&
+	         why->n_clash <= base_count_bits(why->clash_counters))
 		why->detail = pfmi_pmu_describe_alternatives(plan->request->table);
 	return PFMLIB_ERR_NOASSIGN;
 }

@@ -163,6 +163,9 @@ struct encode_request {
 	const pfmlib_regmask_t *unavailable_regs; /* or NULL */
 	const void *model_in;
 	void *model_out;
+	bool is_described; /* the registers of one event are described: it may need others in its
+	                      set */
+	bool is_counted;   /* the set is counted, without samples */
 };
 
 #define PLAN_MAX_EVENTS       64
@@ -192,6 +195,9 @@ struct plan {
 	struct alternative alternatives[PLAN_MAX_ALTERNATIVES]; /* only the first n are written,
 	                                                           with masks of n_events events */
 	uint64_t counterless_events; /* bit i: event i needs no counter, and its masks are 0 */
+	uint64_t pairs;     /* bit i: event i takes the even counter of its mask and the next one */
+	uint64_t followers; /* bit i: event i takes the second counter of the event before it */
+	const struct rule *pair_rule; /* the rule of pairs or followers */
 	/* Data that the encoder passes from constrain_set to encode_set, in a struct of its own. */
 	_Alignas(16) unsigned char encoder_data[3072];
 };
@@ -298,6 +304,11 @@ void pfmi_pmu_build_event_attr(const struct event *ev, int type, unsigned plm, p
 /* Fills the perf attribute for the levels @plm of a caller, 0 if it names none. If the text or the
  * caller names levels, the hypervisor is excluded. */
 void pfmi_pmu_build_requested_attr(const struct event *ev, int type, unsigned plm, pfm_attr_t *out);
+/* Applies the rules of the table: narrows counter masks, or refuses the set. */
+int pfmi_pmu_apply_rules(const struct encode_request *req, struct plan *out, pfm_error_t *why);
+/* Finds the next rule from number *@at on that can hold for the event, with modifiers and levels
+ * that a text may add; moves *@at past it. NULL after the last. */
+const struct rule *pfmi_pmu_find_event_rule(const struct event *ev, unsigned *at);
 /* Plans a set. Beside an event that must be counted alone, others may use fixed counters or none;
  * free-running events need no counter. An error of kind PFM_KIND_ALONE has the event that must be
  * counted alone. */

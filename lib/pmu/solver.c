@@ -8,6 +8,9 @@
  * polynomial time: whether a choice leaves a solution is decided by bipartite matching (augmenting
  * paths), not by trying placements.
  *
+ * An event of a pair takes an even counter and the next one. Pairs are tried on all counters that
+ * leave the single events theirs; the few processors that have pairs have few counters.
+ *
  * Holds need no search either, by a theorem of Mendelsohn and Dulmage: if one matching gives every
  * event a counter and another gives every held counter an event, some matching does both. So two
  * matchings are computed separately. */
@@ -25,6 +28,8 @@ struct assignment_problem {
 	unsigned n_order;
 	const struct counter_hold *holds; /* holds of the alternative */
 	unsigned n_holds;
+	uint64_t pairs;   /* active events that take two counters */
+	uint64_t blocked; /* counters of pairs while single events are matched */
 };
 
 /* Orders events by their number of counters, the fewest first; ties stay in the caller's order. */
@@ -56,12 +61,14 @@ static bool assign_greedily(const struct assignment_problem *p, uint8_t *counter
 	uint64_t used = 0;
 
 	for (unsigned i = 0; i < p->n_order; i++) {
-		uint64_t left = p->counter_masks[p->event_order[i]] & ~used;
+		unsigned e = p->event_order[i];
+		bool is_pair = p->pairs >> e & 1;
+		uint64_t left = p->counter_masks[e] & ~used & (is_pair ? ~(used >> 1) : ~0ull);
 
 		if (!left)
 			return false;
-		counter[p->event_order[i]] = (uint8_t)base_find_lowest_bit(left);
-		used |= left & -left;
+		counter[e] = (uint8_t)base_find_lowest_bit(left);
+		used |= (left & -left) | (is_pair ? (left & -left) << 1 : 0);
 	}
 	return true;
 }
@@ -70,7 +77,7 @@ static bool assign_greedily(const struct assignment_problem *p, uint8_t *counter
 static bool find_augmenting_path(const struct assignment_problem *p, unsigned e, uint64_t *seen,
                                  uint8_t owner[64])
 {
-	for (uint64_t left = p->counter_masks[e]; left; left &= left - 1) {
+	for (uint64_t left = p->counter_masks[e] & ~p->blocked; left; left &= left - 1) {
 		unsigned c = base_find_lowest_bit(left);
 
 		if (*seen >> c & 1)
@@ -84,8 +91,8 @@ static bool find_augmenting_path(const struct assignment_problem *p, unsigned e,
 	return false;
 }
 
-/* Can every active event have a counter of its own? */
-static bool has_event_matching(const struct assignment_problem *p)
+/* Can every event that takes one counter have one of its own? */
+static bool match_single_events(const struct assignment_problem *p)
 {
 	uint8_t owner[64];
 
@@ -93,10 +100,47 @@ static bool has_event_matching(const struct assignment_problem *p)
 	for (unsigned i = 0; i < p->n; i++) {
 		uint64_t seen = 0;
 
-		if (p->active_events >> i & 1 && !find_augmenting_path(p, i, &seen, owner))
+		if ((p->active_events & ~p->pairs) >> i & 1 &&
+		    !find_augmenting_path(p, i, &seen, owner))
 			return false;
 	}
 	return true;
+}
+
+/* Places @pairs beside each other and the single events. Pairs with equal masks take ascending
+ * counters, because they are interchangeable: those like the one before, whose mask was @mask, take
+ * counters from @from on. */
+static bool match_pairs(struct assignment_problem *p, uint64_t pairs, uint64_t mask, unsigned from)
+{
+	unsigned e = pairs ? base_find_lowest_bit(pairs) : 0;
+	bool fits = false;
+
+	if (!pairs)
+		return match_single_events(p);
+	for (uint64_t left = p->counter_masks[e]; left && !fits; left &= left - 1) {
+		unsigned c = base_find_lowest_bit(left);
+
+		if (p->blocked >> c & 3 || (p->counter_masks[e] == mask && c < from))
+			continue;
+		p->blocked |= (uint64_t)3 << c;
+		fits = match_pairs(p, pairs & (pairs - 1), p->counter_masks[e], c + 2);
+		p->blocked &= ~((uint64_t)3 << c);
+	}
+	return fits;
+}
+
+/* Has every active event counters of its own? */
+static bool has_event_matching(struct assignment_problem *p)
+{
+	uint64_t counters = 0;
+
+	for (unsigned i = 0; i < p->n; i++)
+		if (p->active_events >> i & 1)
+			counters |= p->counter_masks[i] |
+			            (p->pairs >> i & 1 ? p->counter_masks[i] << 1 : 0);
+	return base_count_bits(p->active_events) + base_count_bits(p->pairs) <=
+	               base_count_bits(counters) &&
+	       match_pairs(p, p->pairs, 0, 0);
 }
 
 /* True if no active event can fill the hold. */
@@ -152,7 +196,7 @@ static bool has_hold_matching(const struct assignment_problem *p)
 	return true;
 }
 
-static bool has_matching(const struct assignment_problem *p)
+static bool has_matching(struct assignment_problem *p)
 {
 	return has_event_matching(p) && has_hold_matching(p);
 }
@@ -214,6 +258,8 @@ static bool solve_alternatives(const struct plan *plan, uint64_t active, struct 
 
 	p.n = plan->request->n_events;
 	p.active_events = active;
+	p.pairs = plan->pairs & active;
+	p.blocked = 0;
 	for (unsigned a = 0; a < plan->n_alternatives; a++) {
 		const struct alternative *alt = &plan->alternatives[a];
 
@@ -305,7 +351,7 @@ static int report_clash(const struct plan *plan, uint64_t active, pfm_error_t *w
 
 	if (!why)
 		return PFMLIB_ERR_NOASSIGN;
-	if (plan->n_alternatives == 1 && plan->alternatives[0].n_holds == 0)
+	if (plan->n_alternatives == 1 && plan->alternatives[0].n_holds == 0 && !plan->pairs)
 		clash = find_hall_violator(plan, active);
 	if (!clash)
 		clash = find_smallest_clash(plan, active);
@@ -324,12 +370,15 @@ static int report_clash(const struct plan *plan, uint64_t active, pfm_error_t *w
 static int assign_event_set(const struct plan *plan, struct placement *out, pfm_error_t *why)
 {
 	unsigned n = plan->request->n_events;
-	uint64_t active =
-		(n >= 64 ? ~(uint64_t)0 : ((uint64_t)1 << n) - 1) & ~plan->counterless_events;
+	uint64_t active = (n >= 64 ? ~(uint64_t)0 : ((uint64_t)1 << n) - 1) &
+	                  ~plan->counterless_events & ~plan->followers;
 
 	memset(out->counters, NO_COUNTER, n);
 	if (!solve_alternatives(plan, active, out))
 		return report_clash(plan, active, why);
+	for (uint64_t left = plan->followers; left; left &= left - 1)
+		out->counters[base_find_lowest_bit(left)] =
+			(uint8_t)(out->counters[base_find_lowest_bit(left) - 1] + 1);
 	return PFMLIB_SUCCESS;
 }
 

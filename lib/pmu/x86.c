@@ -10,6 +10,7 @@
  * share FIXED_CTR_CTRL; the entry of each has the value of the whole register, so writing one of
  * them suffices. Extra registers follow. pfm_dispatch_set() adds IA32_PERF_GLOBAL_CTRL, which
  * enables the counters. */
+#include "base/bits.h"
 #include "pmu/x86.h"
 
 /* ---- encode ---------------------------------------------------------------------------------- */
@@ -157,6 +158,26 @@ static void encode_extra_registers(const struct x86_plan_extra *x, unsigned n,
 			out->pmcs[out->n_pmcs++] = make_extra_register(&x->selects[i], i);
 }
 
+/* Adds the control registers of the second counters of pairs. */
+static void encode_companions(const struct plan *plan, const struct placement *where,
+                              struct register_values *out)
+{
+	const struct table *t = plan->request->table;
+
+	for (uint64_t left = plan->pairs; left; left &= left - 1) {
+		unsigned i = base_find_lowest_bit(left), n = where->counters[i] + 1u;
+		const struct counter_range *c = find_counter_range(t, n);
+		uint64_t addr = get_register_address(c ? c->control_register : 0, 0x186, c, n);
+
+		out->pmcs[out->n_pmcs++] = (pfm_reg_t){ .num = n,
+			                                .kind = PFM_REG_PMC,
+			                                .addr = addr,
+			                                .alt_addr = addr,
+			                                .value = plan->pair_rule->value,
+			                                .event = (int32_t)i };
+	}
+}
+
 void pfmi_x86_encode_set(const struct plan *plan, const struct placement *where,
                          struct register_values *out)
 {
@@ -179,6 +200,7 @@ void pfmi_x86_encode_set(const struct plan *plan, const struct placement *where,
 			encode_fixed_counter(t, n, build_fixed_ctr_ctrl(plan, where), i,
 			                     &out->pmcs[out->n_pmcs++], &out->pmds[out->n_pmds++]);
 	}
+	encode_companions(plan, where, out);
 	if (extras)
 		encode_extra_registers(x, plan->request->n_events, out);
 }

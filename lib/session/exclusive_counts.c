@@ -22,9 +22,11 @@ static bool is_general_counter_event(const struct event *ev)
 static bool has_solver_conflict(const struct event *alone, const struct event *other)
 {
 	const struct event both[2] = { *alone, *other };
-	struct encode_request req = {
-		.table = alone->table, .events = both, .n_events = 2, .plm = PFM_PLM0 | PFM_PLM3
-	};
+	struct encode_request req = { .table = alone->table,
+		                      .events = both,
+		                      .n_events = 2,
+		                      .plm = PFM_PLM0 | PFM_PLM3,
+		                      .is_counted = true };
 	pfm_error_t why = { .size = sizeof(why) };
 	struct plan plan;
 

@@ -24,13 +24,15 @@
  *   fields          struct field[]         named fields and their bits
  *   matches         struct host_match[]    machines that the table is for
  *   features        struct feature[]       facts about the processor
+ *   rules           struct rule[]          what limits single events and sets of events
  *   row numbers     uint32_t[]             its events in table order, then rows of aliases
  *   other names     struct stored_name[]   further names of rows, and names without a row
  *   name slots      uint32_t[]             hash table over its names: 16 bits of hash, 16 bits of
  *                                          1 + row, or of n_rows + name
  *   code index      uint16_t[]             hash table over (code, unit mask), for decoding
  *
- * Shared by all tables, each element once: sets of counters, named values, unit mask groups, rows,
+ * Shared by all tables, each element once: sets of counters, named values, unit mask groups, tests of
+ * rules, rows,
  * values of rows (8 bits of field, 1 bit "wide", 23 bits of value or number of a wide value), wide
  * values, and the group numbers of rows.
  *
@@ -51,13 +53,14 @@
 #include <stdint.h>
 
 #define IMAGE_MAGIC          0x62646d70u /* "pmdb" read in the writer's byte order */
-#define IMAGE_VERSION        11u
+#define IMAGE_VERSION        12u
 #define TABLE_MAGIC          0x32746d70u
 #define IMAGE_MAX_TABLES     4096u
 #define PMU_NAME_IS_ALIAS    0x8000u
 #define PMU_NAME_NUMBER_MASK 0x7fffu
 #define TABLE_MAX_NAMES      65534u /* rows and other names: name slots have 16 bits for a number */
 #define TABLE_MAX_FIELDS     255u
+#define TABLE_MAX_RULES      255u
 #define POOL_PAD             8u /* zero bytes that end every string pool, for names.c */
 
 struct image_array_span {
@@ -162,7 +165,9 @@ struct table {
 	uint32_t
 		n_alias_rows; /* rows after the n_rows events: only names of libpfm4 lead to them */
 	uint32_t family_plus1; /* 1 + number of the family that has the table's own name, or 0 */
-	uint32_t spare[5];     /* 0 */
+	uint32_t spare[2];     /* 0 */
+	uint32_t n_rules;      /* at most 255 */
+	uint32_t rules, rule_tests;
 };
 _Static_assert(sizeof(struct table) == 192, "heads are three cache lines");
 
@@ -268,6 +273,51 @@ struct feature {
 	uint32_t name, text;
 	uint64_t value;
 };
+
+/* A word that rules test: a configuration word, or a state of the event or the machine. */
+enum rule_word {
+	RULE_CONFIG = 0,    /* to 3: configuration words */
+	RULE_PRECISION = 4, /* precise sampling, 0 to 3 */
+	RULE_LEVELS = 5,    /* PFM_PLM0 .. PFM_PLM3 */
+	RULE_HT_OFF = 6,    /* 1: hyper-threading is off */
+	RULE_SAMPLED = 7,   /* 1: the event's registers are set for sampling, 0: it is counted */
+	N_RULE_WORDS
+};
+
+/* Holds if low <= (word & mask) <= high. */
+struct rule_test {
+	uint64_t mask, low, high;
+	uint32_t word;       /* enum rule_word */
+	uint32_t joins_next; /* 1: this test or the next one must hold */
+};
+
+enum rule_effect {
+	RULE_CLASS,    /* none; other rules need events of it */
+	RULE_COUNTERS, /* counters other than those in value cannot count the event */
+	RULE_REFUSE,   /* no counter can count the event */
+	RULE_PAIR,     /* the event takes an even counter and the next one, whose control register
+	                  gets value */
+	RULE_FOLLOW,   /* the event takes the odd counter after that of the event before it */
+	RULE_SHARE,    /* all events of the rule in a set must have equal bits in its parts */
+	RULE_LIMIT,    /* at most number events of the rule can be in a set, of those with equal
+	                  parts */
+	RULE_NEEDS,    /* a set with the event must have one of rule number number */
+	RULE_NOTE,     /* none; users are told */
+	N_RULE_EFFECTS
+};
+
+/* What holds for events that pass all tests. */
+struct rule {
+	uint32_t name, text, source; /* pool: text is a sentence for users */
+	uint32_t first_test;         /* in the tests of rules; the parts follow */
+	uint32_t number;
+	uint8_t effect; /* enum rule_effect */
+	uint8_t n_tests;
+	uint8_t n_parts;  /* masks of words that RULE_SHARE and RULE_LIMIT compare */
+	uint8_t is_first; /* RULE_NEEDS: the other event must be the first of the set */
+	uint64_t value;
+};
+_Static_assert(sizeof(struct rule) == 32 && sizeof(struct rule_test) == 32, "no padding");
 
 enum row_flags {
 	ROW_HIDDEN = 1,

@@ -87,6 +87,9 @@ static bool check_arrays(struct table_verifier *c)
 	                   "matches out of bounds") &&
 	       check_array(c, t->features, t->n_features, sizeof(struct feature), 8,
 	                   "features out of bounds") &&
+	       check_array(c, t->rules, t->n_rules, sizeof(struct rule), 8,
+	                   "rules out of bounds") &&
+	       check_array_start(c, t->rule_tests, 8, "tests of rules out of bounds") &&
 	       check_array(c, t->row_numbers, (uint64_t)t->n_rows + t->n_alias_rows,
 	                   sizeof(uint32_t), 4, "rows out of bounds") &&
 	       check_array(c, t->names, t->n_names, sizeof(struct stored_name), 4,
@@ -113,8 +116,9 @@ static bool check_head(struct table_verifier *c, size_t size)
 		return set_fault(c, "the table is longer than its file");
 	if (t->encoder == ENCODER_NONE || t->encoder >= N_ENCODERS)
 		return set_fault(c, "the register layout is unknown to this version");
-	if (t->n_fields > TABLE_MAX_FIELDS || t->n_rows > TABLE_MAX_NAMES ||
-	    t->n_alias_rows > TABLE_MAX_NAMES || t->n_names > TABLE_MAX_NAMES - t->n_rows)
+	if (t->n_rules > TABLE_MAX_RULES || t->n_fields > TABLE_MAX_FIELDS ||
+	    t->n_rows > TABLE_MAX_NAMES || t->n_alias_rows > TABLE_MAX_NAMES ||
+	    t->n_names > TABLE_MAX_NAMES - t->n_rows)
 		return set_fault(c, "the table has more fields or names than fit");
 	if (t->n_slots < 2)
 		return set_fault(c, "the index has a wrong size");
@@ -300,6 +304,32 @@ static bool check_row(struct table_verifier *c, uint32_t number)
 	return check_value_overlap(c, r);
 }
 
+static bool check_rule_tests(struct table_verifier *c, const struct rule *r)
+{
+	const unsigned n = r->n_tests + (unsigned)r->n_parts;
+	const struct rule_test *test = table_rule_tests(c->table) + r->first_test;
+
+	if (n && !check_element(c, c->table->rule_tests, (uint64_t)r->first_test + n - 1,
+	                        sizeof(*test), "the tests of a rule are out of bounds"))
+		return false;
+	for (unsigned i = 0; i < n; i++)
+		if (test[i].word >= N_RULE_WORDS)
+			return set_fault(c, "a rule tests a word that does not exist");
+	return !r->n_tests || !test[r->n_tests - 1].joins_next ||
+	       set_fault(c, "the tests of a rule do not end");
+}
+
+static bool check_rule(struct table_verifier *c, const struct rule *r)
+{
+	if (!spend_work(c, 1u + r->n_tests + r->n_parts) || !check_text(c, r->name) ||
+	    !check_text(c, r->text) || !check_text(c, r->source) || !check_rule_tests(c, r))
+		return false;
+	if (r->effect >= N_RULE_EFFECTS ||
+	    (r->effect == RULE_NEEDS && r->number >= c->table->n_rules))
+		return set_fault(c, "a rule is malformed");
+	return true;
+}
+
 static bool check_stored_name(struct table_verifier *c, const struct stored_name *n)
 {
 	if (!check_text(c, n->text))
@@ -388,6 +418,9 @@ static bool check_contents(struct table_verifier *c)
 	for (i = 0; i < t->n_features; i++)
 		if (!check_text(c, table_features(t)[i].name) ||
 		    !check_text(c, table_features(t)[i].text))
+			return false;
+	for (i = 0; i < t->n_rules; i++)
+		if (!check_rule(c, table_rules(t) + i))
 			return false;
 	for (i = 0; i < t->n_fields; i++)
 		if (!check_field(c, table_fields(t) + i))

@@ -266,6 +266,14 @@ static bool countable_on(const pfm_ctx_t *ctx, const struct table *t, const char
 	return true;
 }
 
+/* The counters that an event on counter @c takes: with a companion, the next one too. */
+static uint64_t counters_from(const pfm_encoding_t *e, unsigned c)
+{
+	bool has_companion = e->n_regs > 1 && e->regs[1].kind == PFM_REG_PMC;
+
+	return (has_companion ? (uint64_t)3 : 1) << c;
+}
+
 /* The counters an encoding names are those it can be placed on, no more and no fewer. */
 static void expect_counters(const pfm_ctx_t *ctx, const struct table *t, const char *text)
 {
@@ -276,8 +284,8 @@ static void expect_counters(const pfm_ctx_t *ctx, const struct table *t, const c
 	    !countable_on(ctx, t, text, t->all_counters, &counter) || counter < 0)
 		return;
 	for (unsigned c = 0; c < 64; c++)
-		if (t->all_counters >> c & 1 &&
-		    countable_on(ctx, t, text, (uint64_t)1 << c, &counter) != (e.counters >> c & 1))
+		if (t->all_counters >> c & 1 && countable_on(ctx, t, text, counters_from(&e, c),
+		                                             &counter) != (e.counters >> c & 1))
 			fail_msg("%s: counter %u", text, c);
 }
 

@@ -46,7 +46,7 @@ static void begin_set(struct set *s, unsigned n, unsigned n_alternatives)
 	memset(&s->req, 0, sizeof(s->req));
 	s->req.n_events = n;
 	s->plan.request = &s->req;
-	s->plan.counterless_events = 0;
+	s->plan.counterless_events = s->plan.pairs = s->plan.followers = 0;
 	s->plan.n_alternatives = n_alternatives;
 	for (unsigned a = 0; a < n_alternatives; a++)
 		s->plan.alternatives[a].n_holds = 0;
@@ -86,7 +86,7 @@ struct attempt {
 	const struct alternative *alt;
 	const uint64_t *mask;
 	const unsigned *order;
-	uint64_t active;
+	uint64_t active, pairs;
 	unsigned n, n_order;
 	uint8_t *counter;
 };
@@ -96,22 +96,25 @@ static bool try_all(const struct attempt *t, unsigned at, uint64_t used)
 {
 	if (at == t->n_order)
 		return holds_filled(t->alt, t->active, t->n, t->counter);
-	for (unsigned c = 0; c < 64; c++)
-		if (t->mask[t->order[at]] >> c & 1 && !(used >> c & 1)) {
+	for (unsigned c = 0; c < 64; c++) {
+		uint64_t takes = (uint64_t)(t->pairs >> t->order[at] & 1 ? 3 : 1) << c;
+
+		if (t->mask[t->order[at]] >> c & 1 && !(used & takes)) {
 			t->counter[t->order[at]] = (uint8_t)c;
-			if (try_all(t, at + 1, used | (uint64_t)1 << c))
+			if (try_all(t, at + 1, used | takes))
 				return true;
 		}
+	}
 	return false;
 }
 
 /* Only the events of a hold can use its counter. */
-static bool try_alternative(const struct alternative *alt, uint64_t active, unsigned n,
-                            uint8_t *counter)
+static bool try_alternative(const struct alternative *alt, uint64_t active, uint64_t pairs,
+                            unsigned n, uint8_t *counter)
 {
 	uint64_t mask[PLAN_MAX_EVENTS];
 	unsigned order[PLAN_MAX_EVENTS];
-	struct attempt t = { alt, mask, order, active, n, 0, counter };
+	struct attempt t = { alt, mask, order, active, pairs, n, 0, counter };
 
 	memcpy(mask, alt->counter_masks, n * sizeof(mask[0]));
 	for (unsigned h = 0; h < alt->n_holds; h++)
@@ -129,7 +132,8 @@ static bool place_by_brute_force(const struct plan *plan, uint64_t active, struc
 
 		out->alternative = a;
 		memset(out->counters, NONE, plan->request->n_events);
-		if (try_alternative(alt, active, plan->request->n_events, out->counters))
+		if (try_alternative(alt, active, plan->pairs, plan->request->n_events,
+		                    out->counters))
 			return true;
 	}
 	return false;
@@ -205,6 +209,28 @@ static void random_masks_agree_with_brute_force(void **state)
 		begin_set(&s, n, 1);
 		fill_randomly(&s.plan.alternatives[0], n, 1 + random_below(7),
 		              20 + random_below(70));
+		*(agrees_with_brute_force(&s.plan) ? &placed : &refused) += 1;
+	}
+	print_message("# %u placed, %u refused\n", placed, refused);
+	assert_true(placed > 2000 && refused > 2000);
+}
+
+/* Pairs begin on the even counters of their masks. */
+static void pairs_agree_with_brute_force(void **state)
+{
+	unsigned placed = 0, refused = 0;
+	struct set s;
+
+	(void)state;
+	for (unsigned round = 0; round < 20000; round++) {
+		unsigned n = 1 + random_below(6);
+		struct alternative *alt = &s.plan.alternatives[0];
+
+		begin_set(&s, n, 1);
+		s.plan.pairs = random_bits() & random_bits() & (((uint64_t)1 << n) - 1);
+		for (unsigned i = 0; i < n; i++)
+			alt->counter_masks[i] = random_bits() & (random_below(2) ? 0xff : 0x3f) &
+			                        (s.plan.pairs >> i & 1 ? 0x55 : 0xff);
 		*(agrees_with_brute_force(&s.plan) ? &placed : &refused) += 1;
 	}
 	print_message("# %u placed, %u refused\n", placed, refused);
@@ -405,6 +431,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(random_masks_agree_with_brute_force),
+		cmocka_unit_test(pairs_agree_with_brute_force),
 		cmocka_unit_test(taken_counters_and_alternatives_agree_with_brute_force),
 		cmocka_unit_test(events_with_fewest_counters_choose_first),
 		cmocka_unit_test(placed_event_moves_to_another_counter),

@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: MIT
+"""Rules: which counters an event gets under a condition, and which events can be counted together.
+
+rule NAME CONDITION... EFFECT "sentence" "source"
+
+All conditions must hold. FIELD=... compares the bits that the field has in the event's configuration
+words, so a rule also holds for events that are given by their numbers.
+"""
+
+from language import tables as pt
+from language.fields import FieldCompiler, check_fit
+from language.statements import StatementError, Token
+
+# Conditions beside fields: (word of struct rule_test, the highest value).
+STATES = {"precise": (4, 3), "levels": (5, 15), "htoff": (6, 1), "sampled": (7, 1)}
+LEVELS = {"kernel": ((1, 1),), "user": ((8, 8),), "one": ((1, 1), (8, 8))}
+EFFECTS = {"on": pt.RULE_COUNTERS, "refuse": pt.RULE_REFUSE, "pair": pt.RULE_PAIR,
+           "follow": pt.RULE_FOLLOW,           "share": pt.RULE_SHARE, "limit": pt.RULE_LIMIT, "needs": pt.RULE_NEEDS,
+           "class": pt.RULE_CLASS, "note": pt.RULE_NOTE}
+BARE = ("refuse", "class", "note", "follow")      # effects without a value
+EVEN_COUNTERS = 0x55555555
+
+
+class RuleCompiler(FieldCompiler):
+    """Statements that begin with rule. Their names are looked up when all fields are known."""
+
+    def do_rule(self, words):
+        name = self.parse_name(words, "rule")
+        self.record_declaration("rule", words[1], name)
+        self.rules[name] = words
+
+    def do_norule(self, words):
+        """Removes a rule of the used part."""
+        name = self.parse_name(words, "norule")
+        if self.rules.pop(name, None) is None:
+            raise StatementError(words[1].get_position(), "no rule '%s'" % name)
+        self.origins.pop(("rule", name))
+
+    def finish_rules(self):
+        """Makes the rules. Call it after all fields and counters are known."""
+        self.rule_at = {name: i for i, name in enumerate(self.rules)}
+        for words in self.rules.values():
+            try:
+                self.table.rules.append(self.make_rule(words))
+            except StatementError as e:
+                self.report_error(e.where, e.text)
+        self.check_pairs()
+
+    def make_rule(self, words):
+        texts = [w for w in words[2:] if w.is_text()]
+        r = pt.Rule(words[1].raw, [t.get_text() for t in texts], words[1])
+        self.given = {}
+        for w in words[2:]:
+            if not w.is_text():
+                self.add_rule_word(r, w)
+        if r.effect is None:
+            raise StatementError(words[1].get_position(), "the rule has no effect")
+        if len(texts) != (0 if r.effect == pt.RULE_CLASS else 2):
+            raise StatementError(words[-1].get_position(),
+                                 "a class takes no text, other rules a sentence and a source")
+        if not r.tests and r.effect in (pt.RULE_PAIR, pt.RULE_COUNTERS, pt.RULE_REFUSE,
+                                        pt.RULE_CLASS):
+            raise StatementError(words[1].get_position(), "the rule is for every event")
+        return r
+
+    def add_rule_word(self, r, w):
+        key, value = w.split_pair()
+        if key in self.given:
+            raise StatementError(w.get_position(), "'%s' is given twice" % key)
+        self.given[key] = w
+        if key == "first" and value is None:
+            if r.effect != pt.RULE_NEEDS:
+                raise StatementError(w.get_position(), "first belongs after needs=RULE")
+            r.first = 1
+        elif key == "per" and value is not None:
+            if r.effect != pt.RULE_LIMIT:
+                raise StatementError(w.get_position(), "per belongs after limit=N")
+            r.parts = self.list_rule_bits(value)
+        elif key in EFFECTS and (value is None) == (key in BARE):
+            self.set_rule_effect(r, w, key, value)
+        elif key in STATES and value is not None:
+            word, most = STATES[key]
+            self.add_tests(r, value, word, most, self.list_state_ranges(key, value, most))
+        elif value is None:
+            raise StatementError(w.get_position(), "expected FIELD=VALUE or an effect, got '%s'"
+                                 % w.raw)
+        else:
+            self.add_field_tests(r, w, key, value)
+
+    def set_rule_effect(self, r, w, key, value):
+        if r.effect is not None:
+            raise StatementError(w.get_position(), "a rule has one effect")
+        r.effect = EFFECTS[key]
+        if key == "on":
+            r.value = self.parse_counters(value)
+        elif key == "pair":
+            r.value = value.parse_number()
+        elif key == "share":
+            r.parts = self.list_rule_bits(value)
+        elif key == "limit":
+            r.number = value.parse_number()
+            if not 0 < r.number < 64:
+                raise StatementError(value.get_position(), "a limit is 1 to 63 events")
+        elif key == "needs":
+            if value.raw not in self.rule_at:
+                raise StatementError(value.get_position(), "unknown rule '%s'" % value.raw)
+            if value.raw == r.name:
+                raise StatementError(value.get_position(), "a rule cannot need itself")
+            r.number = self.rule_at[value.raw]
+
+    @staticmethod
+    def list_state_ranges(key, value, most):
+        if key == "levels":
+            if value.raw not in LEVELS:
+                raise StatementError(value.get_position(), "levels are user, kernel or one")
+            return LEVELS[value.raw]
+        return [parse_rule_range(part, most) for part in value.split_list()]
+
+    def add_field_tests(self, r, w, key, value):
+        """Adds tests for values, ranges and VALUE/MASK of a field."""
+        f = self.table.fields[self.find_rule_field(w, key)]
+        word = f.ranges[0][0]
+        for part in value.split_list():
+            number, slash, mask = part.raw.partition("/")
+            low, high = parse_rule_range(Token(number, *part.get_position()), f.max)
+            bits = Token(mask, *part.get_position(len(number) + 1)).parse_number() if slash \
+                else (1 << f.width) - 1
+            check_fit(f, low, part)
+            if (low | high) & ~bits:
+                raise StatementError(part.get_position(), "the value has bits outside its mask")
+            r.tests.append((*[pt.place_bits(f, x) for x in (bits, low, high)], word, 1))
+        r.tests[-1] = (*r.tests[-1][:4], 0)
+
+    def add_tests(self, r, value, word, most, ranges):
+        mask = (1 << most.bit_length()) - 1
+        if tuple(ranges) == ((0, most),):
+            raise StatementError(value.get_position(), "the condition always holds")
+        r.tests += [(mask, low, high, word, 1) for low, high in ranges]
+        r.tests[-1] = (*r.tests[-1][:4], 0)
+
+    def find_rule_field(self, token, key):
+        at = self.table.field_at.get(key)
+        if at is None:
+            raise StatementError(token.get_position(), "unknown field or effect '%s'" % key)
+        f = self.table.fields[at]
+        if not f.ranges or len({word for word, _, _ in f.ranges}) > 1:
+            raise StatementError(token.get_position(),
+                                 "field '%s' has no bits in one configuration word" % key)
+        if any(a[1] > b[1] for a, b in zip(f.ranges, f.ranges[1:])):
+            raise StatementError(token.get_position(), "the bits of '%s' are not in order" % key)
+        return at
+
+    def list_rule_bits(self, value):
+        """The bits of fields in configuration words: [(mask, word)]."""
+        masks = {}
+        for part in value.split_list():
+            f = self.table.fields[self.find_rule_field(part, part.raw)]
+            masks[f.ranges[0][0]] = masks.get(f.ranges[0][0], 0) | pt.place_bits(f, pt.ALL64)
+        return [(mask, word) for word, mask in sorted(masks.items())]
+
+    def check_pairs(self):
+        """Checks that each pair has an even counter with an odd neighbour, and that the odd ones
+        stay free for pairs."""
+        everything = self.table.get_all_counters()
+        pairs = [r for r in self.table.rules if r.effect == pt.RULE_PAIR]
+        for r in pairs:
+            if not everything & EVEN_COUNTERS & everything >> 1:
+                self.report_error(r.where.get_position(), "no even counter has an odd neighbour")
+            if r.value != pairs[0].value:
+                self.report_error(r.where.get_position(),
+                                  "the pairs of a processor have one companion")
+        for r in self.table.rules:
+            same = [p for p in pairs if p.tests == r.tests]
+            if r.effect == pt.RULE_COUNTERS and same and not r.value & EVEN_COUNTERS:
+                self.report_error(self.rules[r.name][1].get_position(),
+                                  "a pair begins on an even counter: rule '%s'" % same[0].name)
+            self.check_contradiction(r)
+
+    def check_contradiction(self, r):
+        """Refuses two rules of one condition that leave no counter."""
+        for other in self.table.rules:
+            if other is r:
+                return
+            effects = {r.effect, other.effect}
+            if sorted(other.tests) != sorted(r.tests) or not effects <= {
+                    pt.RULE_COUNTERS, pt.RULE_REFUSE, pt.RULE_PAIR}:
+                continue
+            if pt.RULE_REFUSE in effects or effects == {pt.RULE_COUNTERS} \
+                    and not r.value & other.value:
+                self.report_error(r.where.get_position(), "rule '%s' contradicts rule '%s'"
+                                  % (r.name, other.name))
+                return
+
+
+def parse_rule_range(token, most):
+    """Returns (low, high) of N or A..B."""
+    first, dots, last = token.raw.partition("..")
+    low = Token(first, *token.get_position()).parse_number()
+    high = Token(last, *token.get_position(len(first) + 2)).parse_number() if dots else low
+    if high < low or high > most:
+        raise StatementError(token.get_position(), "'%s' is out of range (0..%d)"
+                             % (token.raw, most))
+    return low, high

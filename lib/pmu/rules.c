@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: MIT */
+/* The rules of a table: which counters an event gets, and what a set may hold.
+ *
+ * A rule holds for an event if all of its tests pass. Tests read the event's configuration words,
+ * its precision and its levels, and the state of the machine, so a rule also holds for events that
+ * are given by their numbers. Rules for single events narrow the counter masks of a plan; rules for
+ * sets refuse a set, with the fewest events that do not fit together. */
+#include "base/bits.h"
+#include "pmu/pmu_internal.h"
+
+#define EVEN_COUNTERS 0x55555555ull
+
+struct rule_state {
+	uint64_t words[N_RULE_WORDS];
+};
+
+struct rule_use {
+	const struct encode_request *request;
+	struct plan *plan;
+	pfm_error_t *why;
+	uint64_t events[TABLE_MAX_RULES]; /* of each rule: the events for which it holds */
+};
+
+/* ---- tests ----------------------------------------------------------------------------------- */
+
+static void read_rule_state(const struct encode_request *req, const struct event *ev,
+                            struct rule_state *s)
+{
+	uint64_t own[4];
+	const uint64_t *config = pfmi_pmu_get_config_words(ev, own);
+	unsigned precise = ev->precise;
+
+	for (unsigned i = 0; i < 4; i++)
+		s->words[RULE_CONFIG + i] = config ? config[i] : 0;
+	if (!precise && event_get_precision(ev) == PRECISE_REQUIRED)
+		precise = 1;
+	s->words[RULE_PRECISION] = precise;
+	s->words[RULE_LEVELS] = event_get_levels(ev, req->plm);
+	s->words[RULE_HT_OFF] = req->htoff != 0;
+	s->words[RULE_SAMPLED] = precise && !req->is_counted;
+}
+
+/* Do all tests of the rule pass? Tests that are joined are alternatives. */
+static bool holds_rule(const struct table *t, const struct rule *r, const struct rule_state *s)
+{
+	const struct rule_test *test = table_rule_tests(t) + r->first_test;
+
+	for (unsigned i = 0; i < r->n_tests; i++) {
+		uint64_t v = s->words[test[i].word] & test[i].mask;
+		bool passes = v >= test[i].low && v <= test[i].high;
+
+		for (; test[i].joins_next; i++) {
+			v = s->words[test[i + 1].word] & test[i + 1].mask;
+			passes |= v >= test[i + 1].low && v <= test[i + 1].high;
+		}
+		if (!passes)
+			return false;
+	}
+	return true;
+}
+
+/* ---- single events --------------------------------------------------------------------------- */
+
+static int refuse_events(struct rule_use *u, const struct rule *r, uint64_t events, int code,
+                         pfm_error_kind_t kind)
+{
+	const struct table *t = u->request->table;
+
+	pfmi_base_set_event_error(u->why, code, kind, (int)base_find_lowest_bit(events),
+	                          table_get_text(t, r->text));
+	if (u->why && kind == PFM_KIND_NO_PLACEMENT)
+		pfmi_base_set_clash(u->why, events);
+	return code;
+}
+
+/* Leaves event @i the counters in @mask. */
+static int narrow_event(struct rule_use *u, const struct rule *r, unsigned i, uint64_t mask)
+{
+	uint64_t left = 0;
+
+	if (u->plan->counterless_events >> i & 1)
+		return PFMLIB_SUCCESS;
+	for (unsigned a = 0; a < u->plan->n_alternatives; a++)
+		left |= u->plan->alternatives[a].counter_masks[i] &= mask;
+	return left ? PFMLIB_SUCCESS
+	            : refuse_events(u, r, (uint64_t)1 << i, PFMLIB_ERR_NOASSIGN,
+	                            PFM_KIND_NO_PLACEMENT);
+}
+
+/* The even counters whose odd neighbours are free. */
+static uint64_t list_pair_counters(const struct encode_request *req)
+{
+	uint64_t free = req->table->all_counters;
+
+	if (req->unavailable_regs)
+		free &= ~req->unavailable_regs->bits[0];
+	return free & free >> 1 & EVEN_COUNTERS;
+}
+
+static int make_pair(struct rule_use *u, const struct rule *r, unsigned i)
+{
+	u->plan->pairs |= (uint64_t)1 << i;
+	u->plan->pair_rule = r;
+	return narrow_event(u, r, i, list_pair_counters(u->request));
+}
+
+/* Event @i takes the counter after that of the event before it. */
+static int follow_event(struct rule_use *u, const struct rule *r, unsigned i)
+{
+	if (u->request->is_described)
+		return narrow_event(u, r, i, EVEN_COUNTERS << 1);
+	if (i == 0 || u->plan->followers >> (i - 1) & 1)
+		return refuse_events(u, r, (uint64_t)1 << i, PFMLIB_ERR_NOASSIGN,
+		                     PFM_KIND_NO_PLACEMENT);
+	u->plan->followers |= (uint64_t)1 << i;
+	return make_pair(u, r, i - 1);
+}
+
+static int limit_event(struct rule_use *u, const struct rule *r, unsigned i)
+{
+	switch (r->effect) {
+	case RULE_COUNTERS: return narrow_event(u, r, i, r->value);
+	case RULE_REFUSE: return narrow_event(u, r, i, 0);
+	case RULE_PAIR: return make_pair(u, r, i);
+	case RULE_FOLLOW: return follow_event(u, r, i);
+	default: return PFMLIB_SUCCESS;
+	}
+}
+
+/* ---- sets ------------------------------------------------------------------------------------ */
+
+static bool has_equal_parts(const struct rule_use *u, const struct rule *r, unsigned a, unsigned b)
+{
+	const struct rule_test *part =
+		table_rule_tests(u->request->table) + r->first_test + r->n_tests;
+	struct rule_state of_a, of_b;
+
+	read_rule_state(u->request, &u->request->events[a], &of_a);
+	read_rule_state(u->request, &u->request->events[b], &of_b);
+	for (unsigned i = 0; i < r->n_parts; i++)
+		if ((of_a.words[part[i].word] ^ of_b.words[part[i].word]) & part[i].mask)
+			return false;
+	return true;
+}
+
+/* Refuses two events with different bits in a part of a register that all events share. */
+static int check_shared_parts(struct rule_use *u, const struct rule *r, uint64_t events)
+{
+	const unsigned first = base_find_lowest_bit(events);
+
+	for (uint64_t left = events & (events - 1); left; left &= left - 1)
+		if (!has_equal_parts(u, r, first, base_find_lowest_bit(left)))
+			return refuse_events(u, r, (uint64_t)1 << first | (left & -left),
+			                     PFMLIB_ERR_NOASSIGN, PFM_KIND_NO_PLACEMENT);
+	return PFMLIB_SUCCESS;
+}
+
+/* Refuses more events than the limit, of those with the parts of event @first. */
+static int check_limit(struct rule_use *u, const struct rule *r, uint64_t events, unsigned first)
+{
+	uint64_t clash = 0;
+
+	for (uint64_t left = events; left; left &= left - 1)
+		if (has_equal_parts(u, r, first, base_find_lowest_bit(left)) &&
+		    base_count_bits(clash) <= r->number)
+			clash |= left & -left;
+	return base_count_bits(clash) > r->number
+	               ? refuse_events(u, r, clash, PFMLIB_ERR_NOASSIGN, PFM_KIND_NO_PLACEMENT)
+	               : PFMLIB_SUCCESS;
+}
+
+static int check_limits(struct rule_use *u, const struct rule *r, uint64_t events)
+{
+	int rc = PFMLIB_SUCCESS;
+
+	for (uint64_t left = events; left && !rc; left &= left - 1)
+		rc = check_limit(u, r, events, base_find_lowest_bit(left));
+	return rc;
+}
+
+static int check_needed_event(struct rule_use *u, const struct rule *r, uint64_t events)
+{
+	const uint64_t needed = u->events[r->number];
+
+	if (u->request->is_described || (r->is_first ? needed & 1 : needed != 0))
+		return PFMLIB_SUCCESS;
+	return refuse_events(u, r, events, PFMLIB_ERR_EVTINCOMP, PFM_KIND_CONFLICT);
+}
+
+static int limit_set(struct rule_use *u, const struct rule *r, uint64_t events)
+{
+	switch (r->effect) {
+	case RULE_SHARE: return check_shared_parts(u, r, events);
+	case RULE_LIMIT: return check_limits(u, r, events);
+	case RULE_NEEDS: return check_needed_event(u, r, events);
+	default: return PFMLIB_SUCCESS;
+	}
+}
+
+/* ---- all rules ------------------------------------------------------------------------------- */
+
+static void find_rule_events(struct rule_use *u)
+{
+	const struct encode_request *req = u->request;
+	const struct rule *r = table_rules(req->table);
+
+	memset(u->events, 0, req->table->n_rules * sizeof(u->events[0]));
+	for (unsigned i = 0; i < req->n_events; i++) {
+		struct rule_state s;
+
+		read_rule_state(req, &req->events[i], &s);
+		for (unsigned k = 0; k < req->table->n_rules; k++)
+			if (holds_rule(req->table, &r[k], &s))
+				u->events[k] |= (uint64_t)1 << i;
+	}
+}
+
+int pfmi_pmu_apply_rules(const struct encode_request *req, struct plan *out, pfm_error_t *why)
+{
+	struct rule_use u = { .request = req, .plan = out, .why = why };
+	const struct rule *r = table_rules(req->table);
+	int rc = PFMLIB_SUCCESS;
+
+	find_rule_events(&u);
+	for (unsigned k = 0; k < req->table->n_rules && !rc; k++) {
+		for (uint64_t left = u.events[k]; left && !rc; left &= left - 1)
+			rc = limit_event(&u, &r[k], base_find_lowest_bit(left));
+		if (!rc && u.events[k])
+			rc = limit_set(&u, &r[k], u.events[k]);
+	}
+	return rc;
+}
+
+/* ---- for users ------------------------------------------------------------------------------- */
+
+/* Can a text change the bits of the test: has the table a modifier for them, or has the event's row
+ * unit masks? */
+static bool is_test_open(const struct event *ev, const struct rule_test *test)
+{
+	const struct table *t = ev->table;
+
+	if (test->word >= RULE_PRECISION)
+		return true;
+	for (unsigned i = 0; i < t->n_fields; i++) {
+		const struct field *f = &table_fields(t)[i];
+
+		for (unsigned k = 0; f->is_modifier && k < f->n_ranges; k++)
+			if (f->ranges[k].config_word == test->word &&
+			    test->mask >> f->ranges[k].lsb & 1)
+				return true;
+	}
+	return false;
+}
+
+/* Can the rule hold for the event, with modifiers or at levels that a text may add? */
+static bool can_hold_rule(const struct event *ev, const struct rule *r, const struct rule_state *s)
+{
+	const struct rule_test *test = table_rule_tests(ev->table) + r->first_test;
+	bool passes = false;
+
+	for (unsigned i = 0; i < r->n_tests; i++) {
+		uint64_t v = s->words[test[i].word] & test[i].mask;
+
+		passes |= (v >= test[i].low && v <= test[i].high) || is_test_open(ev, &test[i]);
+		if (test[i].joins_next)
+			continue;
+		if (!passes)
+			return false;
+		passes = false;
+	}
+	return true;
+}
+
+const struct rule *pfmi_pmu_find_event_rule(const struct event *ev, unsigned *at)
+{
+	struct encode_request req = { .table = ev->table, .plm = PFM_PLM0 | PFM_PLM3 };
+	const struct rule *r = table_rules(ev->table);
+	struct rule_state s;
+
+	if (!ev->table->n_rules)
+		return NULL;
+	read_rule_state(&req, ev, &s);
+	while (*at < ev->table->n_rules) {
+		const struct rule *of = &r[(*at)++];
+
+		if (of->effect != RULE_CLASS && can_hold_rule(ev, of, &s))
+			return of;
+	}
+	return NULL;
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/* Sets of events under the rules of their tables. What is expected comes from the kernel's
+ * scheduling code and the vendors' manuals, as the source of each rule says. */
+#include <stdio.h>
+#include "dispatched_set.h"
+#include "unit_tables.h"
+#include "open_for.h"
+
+#define MAX_EVENTS 8
+enum { FITS, REFUSED };
+
+struct set_answer {
+	const char *pmu;
+	const char *events[MAX_EVENTS];
+	unsigned answer;
+	int counters[MAX_EVENTS]; /* where the events are, if the set fits */
+	uint64_t clash;           /* otherwise: the events that do not fit together */
+};
+
+#define FLOPS "fp_ret_sse_avx_ops.all"
+#define INSNS "ex_ret_instr"
+
+static const struct set_answer answers[] = {
+	/* AMD's large increments: Linux amd_is_pair_event_code(), pair_constraint */
+	{ "amdzen3", { FLOPS, INSNS }, FITS, { 0, 2 }, 0 },
+	{ "amdzen1", { INSNS, FLOPS, INSNS }, FITS, { 2, 0, 3 }, 0 },
+	{ "amdzen5", { FLOPS, FLOPS, FLOPS }, FITS, { 0, 2, 4 }, 0 },
+	{ "amdzen2", { FLOPS, FLOPS, FLOPS, FLOPS }, REFUSED, { 0 }, 0xf },
+	{ "amdzen4", { FLOPS, INSNS, FLOPS, INSNS, FLOPS }, REFUSED, { 0 }, 0x17 },
+	{ "amdzen6", { FLOPS, INSNS, INSNS, INSNS, INSNS }, FITS, { 0, 2, 3, 4, 5 }, 0 },
+	{ "amdzen3", { FLOPS, INSNS, INSNS, INSNS, INSNS, INSNS }, REFUSED, { 0 }, 0x3f },
+	{ "amdzen3", { "amdzen3/event=0x3,umask=0xff/", INSNS }, FITS, { 0, 2 }, 0 },
+};
+
+static unsigned count_events(const struct set_answer *a)
+{
+	unsigned n = 0;
+
+	while (n < MAX_EVENTS && a->events[n])
+		n++;
+	return n;
+}
+
+static void check_answer(const struct set_answer *a)
+{
+	pfm_ctx_t *ctx = open_for(a->pmu);
+	struct dispatched_set set = { 0 };
+	pfm_error_t why = PFM_INIT(why);
+	unsigned n = count_events(a);
+	int rc = dispatch_set(ctx, a->events, n, NULL, &set, &why);
+
+	if ((rc != PFMLIB_SUCCESS) != (a->answer == REFUSED))
+		fail_msg("%s %s ...: %d, expected %s", a->pmu, a->events[0], rc,
+		         a->answer == REFUSED ? "a refusal" : "a placement");
+	if (rc != PFMLIB_SUCCESS && a->clash && !has_clash(&why, a->clash))
+		fail_msg("%s %s ...: clash 0x%llx, expected 0x%llx", a->pmu, a->events[0],
+		         (unsigned long long)get_clash(&why), (unsigned long long)a->clash);
+	for (unsigned i = 0; i < n && rc == PFMLIB_SUCCESS; i++)
+		if (set.counter[i] != a->counters[i])
+			fail_msg("%s %s ...: event %u is on counter %d, expected %d", a->pmu,
+			         a->events[0], i, set.counter[i], a->counters[i]);
+	pfm_close_context(ctx);
+}
+
+static void sets_are_answered_as_the_hardware_would(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT(answers); i++)
+		check_answer(&answers[i]);
+}
+
+/* The control register of a pair's second counter has MergeEvent, code 0xfff, enabled. */
+static void pair_writes_both_control_registers(void **state)
+{
+	const char *const events[] = { INSNS, FLOPS };
+	pfm_ctx_t *ctx = open_for("amdzen3");
+	struct dispatched_set set = { 0 };
+	unsigned found = 0;
+
+	(void)state;
+	assert_int_equal(dispatch_set(ctx, events, 2, NULL, &set, NULL), PFMLIB_SUCCESS);
+	assert_int_equal(set.n_pmcs, 3);
+	for (unsigned i = 0; i < set.n_pmcs; i++)
+		if (set.pmcs[i].num == 1) {
+			assert_int_equal(set.pmcs[i].addr, 0xc0010202);
+			assert_int_equal(set.pmcs[i].value, 0xf004000ff);
+			assert_int_equal(set.pmcs[i].event, 1);
+			found++;
+		}
+	assert_int_equal(found, 1);
+	assert_int_equal(set.n_pmds, 2);
+	pfm_close_context(ctx);
+}
+
+/* Pairs avoid counters of which one is taken. */
+static void pair_needs_both_counters(void **state)
+{
+	const char *const event = FLOPS;
+	pfm_dispatch_options_t options = PFM_INIT(options);
+	pfmlib_regmask_t taken = { .bits = { 0x2 } };
+	pfm_ctx_t *ctx = open_for("amdzen2");
+	struct dispatched_set set = { 0 };
+
+	(void)state;
+	options.unavailable = &taken;
+	assert_int_equal(dispatch_set(ctx, &event, 1, &options, &set, NULL), PFMLIB_SUCCESS);
+	assert_int_equal(set.counter[0], 2);
+	taken.bits[0] = 0x15;
+	assert_int_equal(dispatch_set(ctx, &event, 1, &options, &set, NULL), PFMLIB_ERR_NOASSIGN);
+	pfm_close_context(ctx);
+}
+
+/* Every event of every table can be counted, unless a rule refuses it. */
+static void rules_leave_each_event_a_counter(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < table_count_builtins(); i++) {
+		const struct table *t = table_get_builtin(i);
+
+		for (uint32_t row = 0; t->n_rules && row < t->n_rows; row++) {
+			struct event ev;
+			struct encode_request req = { .table = t,
+				                      .events = &ev,
+				                      .n_events = 1,
+				                      .plm = PFM_PLM0 | PFM_PLM3,
+				                      .is_described = true };
+			pfm_error_t why = PFM_INIT(why);
+			struct placement where;
+			struct register_values regs;
+
+			if (!is_event(t, row))
+				continue;
+			pfmi_pmu_init_event(&ev, t, row);
+			if (pfmi_pmu_dispatch_set(&req, &where, &regs, &why))
+				fail_msg("%s::%s: %s", table_get_text(t, t->name),
+				         table_get_row_name(t, row), why.detail ? why.detail : "");
+		}
+	}
+}
+
+UNIT(pmu_rules, cmocka_unit_test(sets_are_answered_as_the_hardware_would),
+     cmocka_unit_test(pair_writes_both_control_registers),
+     cmocka_unit_test(pair_needs_both_counters),
+     cmocka_unit_test(rules_leave_each_event_a_counter));
