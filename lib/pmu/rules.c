@@ -32,7 +32,7 @@ static void read_rule_state(const struct encode_request *req, const struct event
 
 	for (unsigned i = 0; i < 4; i++)
 		s->words[RULE_CONFIG + i] = config ? config[i] : 0;
-	if (!precise && event_get_precision(ev) == PRECISE_REQUIRED)
+	if (!precise && ev->row_precision == PRECISE_REQUIRED)
 		precise = 1;
 	s->words[RULE_PRECISION] = precise;
 	s->words[RULE_LEVELS] = event_get_levels(ev, req->plm);

@@ -302,7 +302,7 @@ enum rule_effect {
 	RULE_LIMIT,    /* at most number events of the rule can be in a set, of those with equal
 	                  parts */
 	RULE_NEEDS,    /* a set with the event must have one of rule number number */
-	RULE_NOTE,     /* none; users are told */
+	RULE_NOTE,     /* none; text warns users */
 	N_RULE_EFFECTS
 };
 
