@@ -297,8 +297,9 @@ def make_unit_keys(table, p, encoder, table_name, numbers):
     flags = [w for b, w in own.items() if p["flags"] & b] + (["machines"] if name == "rapl" else [])
     words = 2
     if encoder == "ep_unc":
-        words = 1 if name.startswith("kn") else CBOX_WORDS.get(re.sub(r"\d*$", "",
-                                                                      name.split("_unc_")[1]), 1)
+        processor, box = name.split("_unc_")
+        if processor not in ("icx", "spr", "gnr"):
+            words = 1 if processor.startswith("kn") else CBOX_WORDS.get(re.sub(r"\d*$", "", box), 1)
     elif encoder == "netburst":
         words = 3
     elif encoder not in ("sparc", "mips") and not (encoder == "core" and "_unc" not in name

@@ -106,9 +106,10 @@ extern "C" {
 
 /* ---- items that each interrupt collects ------------------------------------------------------ */
 
-#define PFM_COUNTERS  1 /* interrupts of each counter */
-#define PFM_IPL       2 /* interrupt levels */
-#define PFM_PROFILING 4 /* program counter; select it before a range request */
+#define PFM_COUNTERS  1            /* interrupts of each counter */
+#define PFM_COUNTER   PFM_COUNTERS /* another spelling */
+#define PFM_IPL       2            /* interrupt levels */
+#define PFM_PROFILING 4            /* program counter; select it before a range request */
 
 /* EV67: the driver keeps the ProfileMe statistic with the items. No source documents how a program
  * passes it; PCNTSETITEMS with these bits is the most likely way. */

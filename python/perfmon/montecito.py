@@ -400,7 +400,7 @@ def traits(event: str) -> EventTraits:
     return EventTraits(
         library.event_name(index), index,
         _read_trait(lib.pfm_mont_get_event_maxincr, "unsigned *", index),
-        _read_trait(lib.pfm_mont_get_event_umask, "uint64_t *", index),
+        _read_trait(lib.pfm_mont_get_event_umask, "unsigned long *", index),
         EventGroup(_read_trait(lib.pfm_mont_get_event_group, "int *", index)),
         number if number != lib.PFMLIB_MONT_EVT_NO_SET else None,
         EventType(_read_trait(lib.pfm_mont_get_event_type, "int *", index)), _ear_mode(index), ear,

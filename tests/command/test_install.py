@@ -146,6 +146,21 @@ class Installed(unittest.TestCase):
         source = shutil.copy(HERE + "/consumer.c", os.path.join(self.root, "consumer.cc"))
         self.assertEqual(self.compile("c++", source, *self.flags()), VALUE)
 
+    def test_static_program_of_libpfm3(self):
+        """As the manual pages say; another libpfm in a folder that is searched first is not taken."""
+        other = os.path.join(self.root, "other")
+        os.makedirs(other, exist_ok=True)
+        for name in ("libpfm.so", "libpfm.a"):
+            with open(os.path.join(other, name), "w", encoding="ascii") as f:
+                f.write("not a library")
+        for more in ([], ["--static"]):
+            flags = shlex.split(run("pkg-config", *more, "--cflags", "--libs", "libpfm3",
+                                    env=self.env))
+            out = os.path.join(self.root, "libpfm3_dispatch" + "".join(more))
+            run("cc", *(["-static"] if more else []), "-L" + other,
+                os.path.join(SOURCE, "examples/libpfm3_dispatch.c"), "-o", out, *flags)
+            run(out, env=self.env)
+
     def test_static_program(self):
         self.assertEqual(
             self.compile("cc", HERE + "/consumer.c", "-static", *self.flags("--static")), VALUE)

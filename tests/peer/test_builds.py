@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import unittest
 
@@ -94,6 +95,31 @@ class Builds(unittest.TestCase):
         # The loop of the benchmark itself may touch a new page.
         self.assertAlmostEqual(row["PAGE-FAULTS"], PAGES, delta=0.1)
         self.assertAlmostEqual(row["perf::MINOR-FAULTS"], PAGES, delta=0.1)
+
+    @unittest.skipUnless(shutil.which("swig"), "swig is missing (Debian package swig)")
+    def test_python_binding_of_libpfm4(self):
+        """SWIG reads the headers and finds the members of structures without a name."""
+        source = os.path.join(source_of(self, "libpfm4"), "python/src/perfmon_int.i")
+        include = sysconfig.get_paths()["include"]
+        if not os.path.exists(os.path.join(include, "Python.h")):
+            self.skipTest("Python.h is missing (Debian package python3-dev)")
+        shutil.copy(source, self.folder)
+        self.do("swig", "-python", "-w326,523", "-I" + os.path.join(SOURCE, "include/libpfm4"), "perfmon_int.i")
+        self.do("cc", "-shared", "-fPIC", "-w", "-I" + include, "perfmon_int_wrap.c", "-o",
+                "_perfmon_int.so", "-lpfm")
+        said = self.do(
+            sys.executable, "-c", "import perfmon_int as p\np.pfm_initialize()\n"
+            "attr = p.pfm_get_perf_event_encoding('PERF_COUNT_SW_PAGE_FAULTS', 8, None, None)[1]\n"
+            "print(attr.type, attr.config, p.pfm_get_pmu_info(p.PFM_PMU_PERF_EVENT)[1].flags.is_dfl)")
+        self.assertEqual(said, "1 2 0\n")
+
+    @unittest.skipUnless(os.environ.get("PERFMON_LONG"), "a long run (PERFMON_LONG=1)")
+    def test_papi(self):
+        """Its own configure finds the header and the library; the tool for one event is built."""
+        source = os.path.join(self.folder, "papi")
+        shutil.copytree(source_of(self, "papi"), source)
+        self.do("sh", "-c", "cd papi/src && ./configure --with-pfm-incdir=%s --with-pfm-libdir=%s"
+                " && make libpapi.a" % (os.path.join(SOURCE, "include/libpfm4"), LIBRARIES))
 
     def test_programs_of_libpfm4(self):
         """tests/validate.c and every example of the source tree, which test_libpfm4.py builds and

@@ -1449,6 +1449,37 @@ class Interface(unittest.TestCase):
                                  check=True).stdout
         self.assertIn("[libpfm.so.4]", dynamic)
 
+    @unittest.skipUnless(shutil.which("cc"), "cc is missing (Debian package gcc)")
+    def test_header_of_the_kernel_before_after_and_absent(self):
+        """PAPI 7.3 compiles: the names and offsets of libpfm4's perf_event.h of 2026, also with a
+        kernel's header that ends before config3."""
+        program = """
+#include <stddef.h>
+perf_event_attr_t attr;
+struct perf_event_attr *pointer = &attr;
+int use(struct perf_event_mmap_page *page, struct perf_branch_stack *stack)
+{
+	return page->cap_usr_rdpmc + (int)stack->nr + (int)stack->entries[0].from +
+	       (PERF_EVENT_MISC_USER | PERF_EVENT_MISC_KERNEL) + PFM_PMU_ARM_CORTEX_X4;
+}
+"""
+        layout = ("_Static_assert(sizeof(attr) == 136 && offsetof(perf_event_attr_t, config3) == 128 &&"
+                  " offsetof(perf_event_attr_t, sig_data) == 120 &&"
+                  " offsetof(perf_event_attr_t, config2) == 64, \"offsets\");\n")
+        ours, kernel = "#include <perfmon/pfmlib_perf_event.h>\n", "#include <linux/perf_event.h>\n"
+        for text in (ours + program + layout, ours + kernel + program + layout,
+                     kernel + ours + program):
+            done = subprocess.run(["cc", "-Wall", "-Werror", "-I" + SOURCE + "/include/libpfm4",
+                                   "-x", "c", "-c", "-o", os.devnull, "-"], input=text,
+                                  capture_output=True, text=True, check=False)
+            self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_most_words_of_an_event_of_newer_boxes(self):
+        """libpfm4 of 2026 gives two for each box of Ice Lake-X, Sapphire and Granite Rapids."""
+        listed = run([CLIENT, "pmus"], environment()).stdout
+        found = set(re.findall(r"(?m)^\d+ (?:icx|spr|gnr)_unc_\w+ .* words (\d+)", listed))
+        self.assertEqual(found, {"2"}, listed[:500])
+
     @unittest.skipUnless(PEER, "libpfm4-dev is not installed")
     def test_structures_are_laid_out_as_in_libpfm4(self):
         self.assertEqual(
@@ -1485,7 +1516,9 @@ class Interface(unittest.TestCase):
                  library("other.so", "-Dequiv=equiv, *more")], capture_output=True, text=True,
                 check=False).stdout
         self.assertIn("0 Removed", found)
-        self.assertLessEqual(set(re.findall(r"takes_(\w+)", found)), {"pfm_event_attr_info_t"},
+        # libpfm4 4.13's struct perf_event_attr ends before config3.
+        differing = {"pfm_event_attr_info_t", "pfm_perf_encode_arg_t"}
+        self.assertLessEqual(set(re.findall(r"takes_(\w+)", found)), differing,
                              found)
         for was, now in re.findall(r"changed from:\n(.*)\n.*to:\n(.*)\n", found):
             self.assertEqual(was.strip(), now.strip().replace("unsigned int support_no_mods; ", ""))

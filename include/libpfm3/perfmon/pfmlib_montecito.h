@@ -61,7 +61,7 @@ int pfm_mont_support_all(unsigned int i);
  * Since 1.0.
  */
 int pfm_mont_get_event_maxincr(unsigned int i, unsigned int *maxincr);
-int pfm_mont_get_event_umask(unsigned int i, uint64_t *umask);
+int pfm_mont_get_event_umask(unsigned int i, unsigned long *umask);
 int pfm_mont_get_event_group(unsigned int i, int *grp);
 int pfm_mont_get_event_grp(unsigned int i, int *grp);
 int pfm_mont_get_event_set(unsigned int i, int *set);

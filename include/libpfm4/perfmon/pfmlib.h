@@ -272,7 +272,7 @@ typedef enum {
 	PFM_PMU_INTEL_GNR_UNC_IMC1, PFM_PMU_INTEL_GNR_UNC_IMC2, PFM_PMU_INTEL_GNR_UNC_IMC3,
 	PFM_PMU_INTEL_GNR_UNC_IMC4, PFM_PMU_INTEL_GNR_UNC_IMC5, PFM_PMU_INTEL_GNR_UNC_IMC6 = 690,
 	PFM_PMU_INTEL_GNR_UNC_IMC7, PFM_PMU_INTEL_GNR_UNC_IMC8, PFM_PMU_INTEL_GNR_UNC_IMC9,
-	PFM_PMU_INTEL_GNR_UNC_IMC10, PFM_PMU_INTEL_GNR_UNC_IMC11, PFM_PMU_ARM_X4,
+	PFM_PMU_INTEL_GNR_UNC_IMC10, PFM_PMU_INTEL_GNR_UNC_IMC11, PFM_PMU_ARM_CORTEX_X4,
 	PFM_PMU_ARM_OLYMPUS, PFM_PMU_AMD64_FAM1AH_ZEN6, PFM_PMU_AMD64_FAM1AH_ZEN6_L3, PFM_PMU_MAX =
 	700
 	/* clang-format on */
@@ -327,6 +327,18 @@ typedef enum {
 typedef int pfm_err_t;
 typedef int os_err_t;
 
+/* A member without a name: C programs use its members as those of the structure around it. SWIG
+ * needs a name. */
+#ifndef PFMLIB_UNNAMED
+#ifdef SWIG
+#define PFMLIB_UNNAMED(NAME) NAME
+#define PFMLIB_EXTENSION
+#else
+#define PFMLIB_UNNAMED(NAME)
+#define PFMLIB_EXTENSION __extension__
+#endif
+#endif
+
 /* In each structure, the caller sets size to sizeof the structure, or to 0 for the first version.
  * The library stores its own size. */
 typedef struct {
@@ -339,11 +351,11 @@ typedef struct {
 	int first_event;  /* index for pfm_get_event_info(), pfm_get_event_next() */
 	int max_encoding; /* maximum number of words of an event */
 	int num_cntrs, num_fixed_cntrs;
-	__extension__ struct {
+	PFMLIB_EXTENSION struct {
 		unsigned int is_present:1; /* on this machine */
 		unsigned int is_dfl:1;     /* generic PMU of its family */
 		unsigned int reserved_bits:30;
-	};
+	} PFMLIB_UNNAMED(flags);
 } pfm_pmu_info_t;
 
 typedef struct {
@@ -357,12 +369,12 @@ typedef struct {
 	int idx;
 	int nattrs;
 	int reserved;
-	__extension__ struct {
+	PFMLIB_EXTENSION struct {
 		unsigned int is_precise:1;
 		unsigned int is_speculative:2; /* pfm_event_info_spec_t */
 		unsigned int support_hw_smpl:1;
 		unsigned int reserved_bits:28;
-	};
+	} PFMLIB_UNNAMED(flags);
 } pfm_event_info_t;
 
 typedef struct {
@@ -374,20 +386,20 @@ typedef struct {
 	pfm_attr_t type;
 	int idx;
 	pfm_attr_ctrl_t ctrl;
-	__extension__ struct {
+	PFMLIB_EXTENSION struct {
 		unsigned int is_dfl:1;
 		unsigned int is_precise:1;
 		unsigned int is_speculative:2;
 		unsigned int support_hw_smpl:1;
 		unsigned int support_no_mods:1;
 		unsigned int reserved_bits:26;
-	};
-	__extension__ union {
+	} PFMLIB_UNNAMED(flags);
+	PFMLIB_EXTENSION union {
 		uint64_t dfl_val64;
 		const char *dfl_str;
 		int dfl_bool;
 		int dfl_int;
-	};
+	} PFMLIB_UNNAMED(defaults);
 } pfm_event_attr_info_t;
 
 /* For PFM_OS_NONE. */

@@ -103,7 +103,10 @@ pfm_err_t pfm_find_event(const char *str, unsigned int *idx)
 		return PFMLIB_ERR_INVAL;
 	if (*str < '0' || *str > '9')
 		return pfm_find_event_byname(str, idx);
-	if (!pfmi_base_parse_number(pfmi_base_make_slice(str), &code) || code > INT32_MAX)
+	/* Names of the Pentium 4 begin with digits. */
+	if (!pfmi_base_parse_number(pfmi_base_make_slice(str), &code))
+		return pfm_find_event_byname(str, idx) ? PFMLIB_ERR_INVAL : PFMLIB_SUCCESS;
+	if (code > INT32_MAX)
 		return PFMLIB_ERR_INVAL;
 	return pfm_find_event_bycode((int)code, idx);
 }
@@ -416,11 +419,9 @@ pfm_err_t pfm_get_event_mask_description(unsigned int idx, unsigned int mask_idx
 	                 desc);
 }
 
-/* The event that a feature of the table names. */
-static int find_special_event(const char *feature, pfmlib_event_t *e)
+static int find_special_event(enum pfm3_special_event which, pfmlib_event_t *e)
 {
 	const struct table *t = pfm3_get_selected_table();
-	const struct feature *f;
 	const char *name;
 	unsigned row;
 
@@ -428,11 +429,8 @@ static int find_special_event(const char *feature, pfmlib_event_t *e)
 		return PFMLIB_ERR_NOINIT;
 	if (!e)
 		return PFMLIB_ERR_INVAL;
-	f = pfm3_find_feature(t, feature);
-	if (!f)
-		return PFMLIB_ERR_NOTSUPP;
-	name = table_get_text(t, f->text);
-	if (find_row_by_name(t, name, strlen(name), &row))
+	name = pfm3_get_special_event(t, which);
+	if (!name || find_row_by_name(t, name, strlen(name), &row))
 		return PFMLIB_ERR_NOTSUPP;
 	memset(e, 0, sizeof(*e));
 	e->event = row;
@@ -441,10 +439,10 @@ static int find_special_event(const char *feature, pfmlib_event_t *e)
 
 pfm_err_t pfm_get_cycle_event(pfmlib_event_t *e)
 {
-	return find_special_event("libpfm_cycles", e);
+	return find_special_event(PFM3_CYCLES, e);
 }
 
 pfm_err_t pfm_get_inst_retired_event(pfmlib_event_t *e)
 {
-	return find_special_event("libpfm_instructions", e);
+	return find_special_event(PFM3_INSTRUCTIONS, e);
 }

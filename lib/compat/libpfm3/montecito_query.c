@@ -106,11 +106,14 @@ int pfm_mont_get_event_maxincr(unsigned int i, unsigned int *maxincr)
 	return PFMLIB_SUCCESS;
 }
 
-int pfm_mont_get_event_umask(unsigned int i, uint64_t *umask)
+int pfm_mont_get_event_umask(unsigned int i, unsigned long *umask)
 {
-	if (!umask)
+	uint64_t value;
+
+	if (!umask || read_event_field(i, pfm_mont_is_ear(i) ? KEY_EAR_UMASK : KEY_UMASK, &value))
 		return PFMLIB_ERR_INVAL;
-	return read_event_field(i, pfm_mont_is_ear(i) ? KEY_EAR_UMASK : KEY_UMASK, umask);
+	*umask = (unsigned long)value;
+	return PFMLIB_SUCCESS;
 }
 
 int pfm_mont_get_event_group(unsigned int i, int *grp)

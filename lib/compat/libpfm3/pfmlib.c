@@ -10,6 +10,62 @@
 
 static _Atomic(const struct table *) selected_table;
 
+/* Tables of processors for which libpfm 3.10 has a number and whose tables here have none. The
+ * first of a type is that of pfm_force_pmu(); libpfm 3.10 likewise takes AMD64 for family 10h. */
+static const struct x86_type {
+	int type;
+	const char *table, *cycles, *instructions; /* events, or NULL */
+} x86_types[] = {
+	{ PFMLIB_AMD64_PMU, "amd64_fam10h_barcelona", "CPU_CLK_UNHALTED", "RETIRED_INSTRUCTIONS" },
+	{ PFMLIB_AMD64_PMU, "amd64_fam10h_shanghai", "CPU_CLK_UNHALTED", "RETIRED_INSTRUCTIONS" },
+	{ PFMLIB_AMD64_PMU, "amd64_fam10h_istanbul", "CPU_CLK_UNHALTED", "RETIRED_INSTRUCTIONS" },
+	{ PFMLIB_AMD64_PMU, "amd64_fam15h_interlagos", "CPU_CLK_UNHALTED", "RETIRED_INSTRUCTIONS" },
+	{ PFMLIB_AMD64_PMU, "amd64_k7", "CPU_CLK_UNHALTED", "RETIRED_INSTRUCTIONS" },
+	{ PFMLIB_AMD64_PMU, "amd64_k8_revb", "CPU_CLK_UNHALTED", "RETIRED_INSTRUCTIONS" },
+	{ PFMLIB_AMD64_PMU, "amd64_k8_revc", "CPU_CLK_UNHALTED", "RETIRED_INSTRUCTIONS" },
+	{ PFMLIB_AMD64_PMU, "amd64_k8_revd", "CPU_CLK_UNHALTED", "RETIRED_INSTRUCTIONS" },
+	{ PFMLIB_AMD64_PMU, "amd64_k8_reve", "CPU_CLK_UNHALTED", "RETIRED_INSTRUCTIONS" },
+	{ PFMLIB_AMD64_PMU, "amd64_k8_revf", "CPU_CLK_UNHALTED", "RETIRED_INSTRUCTIONS" },
+	{ PFMLIB_AMD64_PMU, "amd64_k8_revg", "CPU_CLK_UNHALTED", "RETIRED_INSTRUCTIONS" },
+	{ PFMLIB_PENTIUM4_PMU, "netburst", NULL, NULL },
+	{ PFMLIB_PENTIUM4_PMU, "netburst_p", NULL, NULL },
+	{ PFMLIB_INTEL_CORE_PMU, "core2", "UNHALTED_CORE_CYCLES", "INSTRUCTIONS_RETIRED" },
+	{ PFMLIB_INTEL_ATOM_PMU, "bnl", "CPU_CLK_UNHALTED.CORE_P", "INST_RETIRED.ANY_P" },
+	{ PFMLIB_INTEL_NHM_PMU, "nhm_ep", "CPU_CLK_UNHALTED.THREAD_P", "INST_RETIRED.ANY_P" },
+	{ PFMLIB_INTEL_NHM_PMU, "nhm_ex", "CPU_CLK_UNHALTED.THREAD_P", "INST_RETIRED.ANY_P" },
+	{ PFMLIB_INTEL_WSM_PMU, "wsm_ep_sp", "CPU_CLK_UNHALTED.THREAD_P", "INST_RETIRED.ANY_P" },
+	{ PFMLIB_INTEL_WSM_PMU, "wsm_ep_dp", "CPU_CLK_UNHALTED.THREAD_P", "INST_RETIRED.ANY_P" },
+	{ PFMLIB_INTEL_WSM_PMU, "wsm_ex", "CPU_CLK_UNHALTED.THREAD_P", "INST_RETIRED.ANY_P" },
+};
+#define N_X86_TYPES (sizeof(x86_types) / sizeof(x86_types[0]))
+
+static const struct x86_type *find_x86_type(const struct table *t)
+{
+	for (unsigned i = 0; i < N_X86_TYPES; i++)
+		if (strcmp(x86_types[i].table, table_get_text(t, t->name)) == 0)
+			return &x86_types[i];
+	return NULL;
+}
+
+/* The number that libpfm 3.10 has for the processor; -1 if it has none. */
+static int get_table_type(const struct table *t)
+{
+	const struct x86_type *x = t->libpfm_type < 0 ? find_x86_type(t) : NULL;
+
+	return x ? x->type : t->libpfm_type;
+}
+
+const char *pfm3_get_special_event(const struct table *t, enum pfm3_special_event which)
+{
+	const struct feature *f = pfm3_find_feature(
+		t, which == PFM3_CYCLES ? "libpfm_cycles" : "libpfm_instructions");
+	const struct x86_type *x = f ? NULL : find_x86_type(t);
+
+	if (f)
+		return table_get_text(t, f->text);
+	return !x ? NULL : which == PFM3_CYCLES ? x->cycles : x->instructions;
+}
+
 unsigned pfm3_count_tables(void)
 {
 	return pfmi_table_get_builtin_tables()->n_tables;
@@ -37,9 +93,16 @@ static int select_table(const struct table *t)
 
 static const struct table *find_table_by_type(int type)
 {
-	for (unsigned i = 0; type >= 0 && i < pfm3_count_tables(); i++)
-		if (pfm3_get_table(i)->libpfm_type == type)
-			return pfm3_get_table(i);
+	const char *name = NULL;
+
+	for (unsigned i = N_X86_TYPES; i-- > 0;)
+		name = x86_types[i].type == type ? x86_types[i].table : name;
+	for (unsigned i = 0; type >= 0 && i < pfm3_count_tables(); i++) {
+		const struct table *t = pfm3_get_table(i);
+
+		if (name ? strcmp(table_get_text(t, t->name), name) == 0 : t->libpfm_type == type)
+			return t;
+	}
 	return NULL;
 }
 
@@ -68,10 +131,10 @@ static const struct table *find_table_by_name(const char *name)
 	for (unsigned i = 0; i < pfm3_count_tables() && !p.libpfm3_table; i++) {
 		const struct table *t = pfm3_get_table(i);
 
-		if ((t->libpfm_type < 0 && (p.other_table || !is_core_table(t))) ||
+		if ((get_table_type(t) < 0 && (p.other_table || !is_core_table(t))) ||
 		    !pfmi_context_table_has_name(t, pfmi_base_make_slice(name)))
 			continue;
-		if (t->libpfm_type >= 0)
+		if (get_table_type(t) >= 0)
 			p.libpfm3_table = t;
 		else
 			p.other_table = t;
@@ -84,10 +147,10 @@ static void choose_better_table(void *arg, uint32_t table, unsigned core)
 {
 	const struct table *t = pfm3_get_table(table);
 	struct table_choice *p = arg;
-	const struct table **kept = t->libpfm_type >= 0 ? &p->libpfm3_table : &p->other_table;
+	const struct table **kept = get_table_type(t) >= 0 ? &p->libpfm3_table : &p->other_table;
 
 	(void)core;
-	if ((t->libpfm_type >= 0 || is_core_table(t)) &&
+	if ((get_table_type(t) >= 0 || is_core_table(t)) &&
 	    (!*kept || pfmi_machine_is_better_table(p->host, t, *kept) ||
 	     (t < *kept && !pfmi_machine_is_better_table(p->host, *kept, t))))
 		*kept = t;
@@ -209,7 +272,7 @@ pfm_err_t pfm_get_pmu_type(int *type)
 		return PFMLIB_ERR_NOINIT;
 	if (!type)
 		return PFMLIB_ERR_INVAL;
-	*type = t->libpfm_type >= 0 ? t->libpfm_type : PFMLIB_UNKNOWN_PMU;
+	*type = get_table_type(t) >= 0 ? get_table_type(t) : PFMLIB_UNKNOWN_PMU;
 	return PFMLIB_SUCCESS;
 }
 
@@ -238,7 +301,7 @@ pfm_err_t pfm_list_supported_pmus(int (*pf)(const char *fmt, ...))
 		return PFMLIB_ERR_INVAL;
 	pf("supported PMU models: ");
 	for (unsigned i = 0; i < pfm3_count_tables(); i++)
-		if (pfm3_get_table(i)->libpfm_type >= 0)
+		if (get_table_type(pfm3_get_table(i)) >= 0)
 			pf("[%s] ", get_pmu_name(pfm3_get_table(i)));
 	pf("\nselected PMU: %s\n", t ? get_pmu_name(t) : "none");
 	return PFMLIB_SUCCESS;

@@ -43,7 +43,7 @@ static void check_traits(unsigned i, const json_t *row)
 {
 	pfmlib_mont_ear_mode_t mode = (pfmlib_mont_ear_mode_t)77, other;
 	unsigned maxincr;
-	uint64_t umask;
+	unsigned long umask;
 	int value, again;
 
 	assert_int_equal(pfm_mont_get_event_maxincr(i, &maxincr), 0);
@@ -126,7 +126,7 @@ static void test_indexes_beyond_the_table(void **state)
 	pfmlib_mont_ear_mode_t mode = PFMLIB_MONT_EAR_TLB_MODE;
 	pfmlib_regmask_t mask;
 	char name[64], *desc = NULL;
-	uint64_t umask = 9;
+	unsigned long umask = 9;
 	unsigned u = 9;
 	int value = 9;
 

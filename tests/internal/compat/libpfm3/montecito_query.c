@@ -112,7 +112,7 @@ static void beyond_the_table(void **state)
 	};
 	const unsigned end = find_montecito_table()->n_rows;
 	pfmlib_mont_ear_mode_t mode;
-	uint64_t umask;
+	unsigned long umask;
 	unsigned max;
 	int n;
 

@@ -5,9 +5,11 @@
 #include <perfmon/pfmlib_montecito.h>
 #include <perfmon/pfmlib.h>
 
-static const int types[] = { PFMLIB_MONTECITO_PMU, PFMLIB_COREDUO_PMU,   PFMLIB_GEN_IA32_PMU,
-	                     PFMLIB_ALPHA_EV4_PMU, PFMLIB_ALPHA_EV5_PMU, PFMLIB_ALPHA_PCA56_PMU,
-	                     PFMLIB_ALPHA_EV6_PMU, PFMLIB_ALPHA_EV67_PMU };
+static const int types[] = { PFMLIB_MONTECITO_PMU,  PFMLIB_COREDUO_PMU,   PFMLIB_GEN_IA32_PMU,
+	                     PFMLIB_ALPHA_EV4_PMU,  PFMLIB_ALPHA_EV5_PMU, PFMLIB_ALPHA_PCA56_PMU,
+	                     PFMLIB_ALPHA_EV6_PMU,  PFMLIB_ALPHA_EV6_PMU, PFMLIB_ALPHA_EV67_PMU,
+	                     PFMLIB_AMD64_PMU,      PFMLIB_PENTIUM4_PMU,  PFMLIB_INTEL_CORE_PMU,
+	                     PFMLIB_INTEL_ATOM_PMU, PFMLIB_INTEL_NHM_PMU, PFMLIB_INTEL_WSM_PMU };
 #define N_TYPES (sizeof(types) / sizeof(types[0]))
 
 static int dispatch_one(const char *event, pfmlib_mont_input_param_t *model,
@@ -35,6 +37,8 @@ static void test_unknown_levels_are_refused(void **state)
 	for (unsigned t = 0; t < N_TYPES; t++) {
 		assert_int_equal(pfm_force_pmu(types[t]), 0);
 		in.pfp_events[0] = (pfmlib_event_t){ .event = 0 };
+		assert_int_equal(pfm_get_num_event_masks(0, &in.pfp_events[0].num_masks), 0);
+		in.pfp_events[0].num_masks = in.pfp_events[0].num_masks > 0; /* the first mask */
 		for (unsigned i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 			in.pfp_dfl_plm = wrong[i];
 			assert_int_equal(pfm_dispatch_events(&in, NULL, &out, NULL),

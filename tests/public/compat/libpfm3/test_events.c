@@ -5,9 +5,11 @@
 #include <perfmon/pfmlib_montecito.h>
 #include <perfmon/pfmlib.h>
 
-static const int types[] = { PFMLIB_MONTECITO_PMU, PFMLIB_COREDUO_PMU,   PFMLIB_GEN_IA32_PMU,
-	                     PFMLIB_ALPHA_EV4_PMU, PFMLIB_ALPHA_EV5_PMU, PFMLIB_ALPHA_PCA56_PMU,
-	                     PFMLIB_ALPHA_EV6_PMU, PFMLIB_ALPHA_EV67_PMU };
+static const int types[] = { PFMLIB_MONTECITO_PMU,  PFMLIB_COREDUO_PMU,   PFMLIB_GEN_IA32_PMU,
+	                     PFMLIB_ALPHA_EV4_PMU,  PFMLIB_ALPHA_EV5_PMU, PFMLIB_ALPHA_PCA56_PMU,
+	                     PFMLIB_ALPHA_EV6_PMU,  PFMLIB_ALPHA_EV6_PMU, PFMLIB_ALPHA_EV67_PMU,
+	                     PFMLIB_AMD64_PMU,      PFMLIB_PENTIUM4_PMU,  PFMLIB_INTEL_CORE_PMU,
+	                     PFMLIB_INTEL_ATOM_PMU, PFMLIB_INTEL_NHM_PMU, PFMLIB_INTEL_WSM_PMU };
 #define N_TYPES (sizeof(types) / sizeof(types[0]))
 
 /* ---- every event of every processor ---------------------------------------------------------- */

@@ -6,9 +6,11 @@
 #include <perfmon/perfmon.h>
 #include <perfmon/pfmlib.h>
 
-static const int types[] = { PFMLIB_MONTECITO_PMU, PFMLIB_COREDUO_PMU,   PFMLIB_GEN_IA32_PMU,
-	                     PFMLIB_ALPHA_EV4_PMU, PFMLIB_ALPHA_EV5_PMU, PFMLIB_ALPHA_PCA56_PMU,
-	                     PFMLIB_ALPHA_EV6_PMU, PFMLIB_ALPHA_EV67_PMU };
+static const int types[] = { PFMLIB_MONTECITO_PMU,  PFMLIB_COREDUO_PMU,   PFMLIB_GEN_IA32_PMU,
+	                     PFMLIB_ALPHA_EV4_PMU,  PFMLIB_ALPHA_EV5_PMU, PFMLIB_ALPHA_PCA56_PMU,
+	                     PFMLIB_ALPHA_EV6_PMU,  PFMLIB_ALPHA_EV6_PMU, PFMLIB_ALPHA_EV67_PMU,
+	                     PFMLIB_AMD64_PMU,      PFMLIB_PENTIUM4_PMU,  PFMLIB_INTEL_CORE_PMU,
+	                     PFMLIB_INTEL_ATOM_PMU, PFMLIB_INTEL_NHM_PMU, PFMLIB_INTEL_WSM_PMU };
 #define N_TYPES (sizeof(types) / sizeof(types[0]))
 
 /* ---- which processor: the environment is read once, so each case is a process of its own ----- */
@@ -33,6 +35,18 @@ static const struct choice choices[] = {
 	{ "PERFMON_CPUID", "alpha-11", PFMLIB_ALPHA_EV67_PMU },
 	{ "PERFMON_CPUID", "GenuineIntel-6-E-8", PFMLIB_COREDUO_PMU },
 	{ "PERFMON_CPUID", "GenuineIntel-6-55-4", PFMLIB_GEN_IA32_PMU },
+	/* numbers of libpfm 3.10's header; models of the processors from Intel's and AMD's lists */
+	{ "LIBPFM_FORCE_PMU", "16", PFMLIB_AMD64_PMU },
+	{ "LIBPFM_FORCE_PMU", "33", PFMLIB_PENTIUM4_PMU },
+	{ "LIBPFM_FORCE_PMU", "36", PFMLIB_INTEL_CORE_PMU },
+	{ "LIBPFM_FORCE_PMU", "39", PFMLIB_INTEL_ATOM_PMU },
+	{ "LIBPFM_FORCE_PMU", "40", PFMLIB_INTEL_NHM_PMU },
+	{ "LIBPFM_FORCE_PMU", "41", PFMLIB_INTEL_WSM_PMU },
+	{ "PERFMON_CPUID", "AuthenticAMD-16-2-2", PFMLIB_AMD64_PMU },
+	{ "PERFMON_CPUID", "GenuineIntel-6-F-6", PFMLIB_INTEL_CORE_PMU },
+	{ "PERFMON_CPUID", "GenuineIntel-6-1C-2", PFMLIB_INTEL_ATOM_PMU },
+	{ "PERFMON_CPUID", "GenuineIntel-6-1A-5", PFMLIB_INTEL_NHM_PMU },
+	{ "PERFMON_CPUID", "GenuineIntel-6-2C-2", PFMLIB_INTEL_WSM_PMU },
 	/* Processors that libpfm 3 never knew are there, and have no number of their own. */
 	{ "PERFMON_CPUID", "0x00000000413fd0c1", PFMLIB_UNKNOWN_PMU },
 	{ "PERFMON_CPUID", "AuthenticAMD-25-11-1", PFMLIB_UNKNOWN_PMU },
@@ -41,7 +55,7 @@ static const struct choice choices[] = {
 	{ "PERFMON_CPUID", "never-heard-of-it", PFMLIB_ERR_NOTSUPP },
 };
 
-/* The first event of the chosen PMU that needs no attribute gets a counter and a register. */
+/* The first event of the chosen PMU gets a counter and a register. */
 static bool counts_first_event(void)
 {
 	pfmlib_input_param_t in = { .pfp_event_count = 1, .pfp_dfl_plm = PFM_PLM3 };
@@ -53,6 +67,9 @@ static bool counts_first_event(void)
 		return false;
 	for (unsigned i = 0; i < n && rc; i++) {
 		in.pfp_events[0].event = i;
+		if (pfm_get_num_event_masks(i, &in.pfp_events[0].num_masks))
+			return false;
+		in.pfp_events[0].num_masks = in.pfp_events[0].num_masks > 0; /* the first mask */
 		rc = pfm_dispatch_events(&in, NULL, &out, NULL);
 	}
 	return rc == PFMLIB_SUCCESS && out.pfp_pmc_count > 0 && out.pfp_pmd_count > 0;
