@@ -135,6 +135,17 @@ int pfm_print_metric(const pfm_ctx_t *ctx, int pmu, unsigned event, int threshol
 int pfm_print_metric_partner(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned i, char *buf,
                              size_t len);
 
+/** Reads an input of a metric that is a constant of this machine or of a measurement:
+ * "#num_cpus", "#num_cpus_online", "#smt_on", "#threads_per_core", "#duration_ms". An unknown
+ * constant with a preset has that value.
+ * @input    from pfm_describe_metric_input()
+ * @seconds  length of the measurement, 0 if it is unknown
+ * @value    receives the value, 0 if it is unknown
+ * PFMLIB_ERR_NOTFOUND if the constant is unknown or the input is an event; PFMLIB_ERR_INVAL for
+ * NULL, a size that is not set, or negative seconds. Thread-safe. */
+int pfm_read_metric_constant(const pfm_ctx_t *ctx, const pfm_metric_input_t *input, double seconds,
+                             double *value);
+
 /** Computes metric @event of @pmu from @data. The call succeeds for a metric without a value (see
  * out->state).
  *

@@ -16,7 +16,9 @@ typedef struct pfm_plan pfm_plan_t;
 
 /** Bits of pfm_plan_options_t.flags. */
 typedef enum pfm_plan_flag {
-	PFM_PLAN_ALL_COUNTERS = 1 /**< use counters that the kernel reserves as well */
+	PFM_PLAN_ALL_COUNTERS = 1, /**< use counters that the kernel reserves as well */
+	/** use them only if the events have no other counter: the kernel may free one of them */
+	PFM_PLAN_RESERVED_IF_NEEDED = 2
 } pfm_plan_flag_t;
 
 /** How to plan. 0 in every member gives the defaults. */
@@ -75,6 +77,13 @@ int pfm_describe_plan(const pfm_plan_t *plan, pfm_plan_info_t *info);
 /** Describes event @i of @plan. Events of a group follow each other, in an order in which they can
  * be opened. PFMLIB_ERR_NOTFOUND past the last. Thread-safe. */
 int pfm_describe_planned_event(const pfm_plan_t *plan, unsigned i, pfm_planned_event_t *event);
+
+/** Writes group @group of @plan, from 0, to @buf, as pfm_open_session() takes it: an event alone,
+ * or several in braces that count one by one if the kernel cannot keep them together ("{A,B}:W").
+ * @buf  always terminated, truncated at @len bytes
+ * Returns the length of the complete text, PFMLIB_ERR_NOTFOUND past the last group, or
+ * PFMLIB_ERR_INVAL if @plan is NULL, or @buf is NULL although @len is not 0. Thread-safe. */
+int pfm_print_plan_group(const pfm_plan_t *plan, unsigned group, char *buf, size_t len);
 
 /** Releases @plan and its strings. NULL is allowed. */
 void pfm_free_plan(pfm_plan_t *plan);

@@ -175,7 +175,7 @@ static int plan_listed_texts(struct pfm_plan *plan, const char *const *texts, un
 }
 
 static int make_plan(pfm_plan_t **out, const pfm_ctx_t *ctx, const char *const *texts, unsigned n,
-                     const pfm_plan_options_t *options, pfm_error_t *why)
+                     const pfm_plan_options_t *options, unsigned more_flags, pfm_error_t *why)
 {
 	struct pfm_plan *plan = calloc(1, sizeof(*plan));
 	int rc;
@@ -184,11 +184,13 @@ static int make_plan(pfm_plan_t **out, const pfm_ctx_t *ctx, const char *const *
 		return pfmi_base_set_no_memory_error(why);
 	plan->ctx = pfmi_context_add_ref(ctx);
 	plan->is_optimal = true;
+	rc = PFMLIB_SUCCESS;
 	if (!base_copy_struct_in(&plan->options, sizeof(plan->options), options))
 		rc = pfmi_base_refuse_argument(why, "options.size is not set");
 	else if (plan->options.plm > PFMI_LEVEL_MASK)
 		rc = pfmi_base_refuse_argument(why, PFMI_BAD_LEVELS_MESSAGE);
-	else
+	plan->options.flags |= more_flags;
+	if (!rc)
 		rc = plan_listed_texts(plan, texts, n, why);
 	if (rc)
 		pfm_free_plan(plan);
@@ -209,7 +211,9 @@ int pfm_create_plan(pfm_plan_t **out, const pfm_ctx_t *ctx, const char *const *t
 	if (!out || !texts || !n)
 		rc = pfmi_base_refuse_argument(why, "out or texts is NULL, or there are no events");
 	else
-		rc = make_plan(out, ctx, texts, n, options, why);
+		rc = make_plan(out, ctx, texts, n, options, 0, why);
+	if (rc == PFMLIB_ERR_NOASSIGN && options && options->flags & PFM_PLAN_RESERVED_IF_NEEDED)
+		rc = make_plan(out, ctx, texts, n, options, PFM_PLAN_ALL_COUNTERS, why);
 	return base_return_error(error, why, rc);
 }
 
@@ -250,6 +254,35 @@ int pfm_describe_planned_event(const pfm_plan_t *plan, unsigned i, pfm_planned_e
 	};
 	base_copy_struct_out(event, &full, sizeof(full));
 	return PFMLIB_SUCCESS;
+}
+
+/* Appends @text to the @len bytes at @buf, which have @at before it. Returns the length of both. */
+static size_t append_text(char *buf, size_t len, size_t at, const char *text)
+{
+	bool fits = at < len;
+
+	return at + (size_t)snprintf(fits ? buf + at : NULL, fits ? len - at : 0, "%s", text);
+}
+
+int pfm_print_plan_group(const pfm_plan_t *plan, unsigned group, char *buf, size_t len)
+{
+	unsigned first = 0, end;
+	bool is_group;
+	size_t at = 0;
+
+	if (!plan || (!buf && len))
+		return PFMLIB_ERR_INVAL;
+	while (first < plan->n_events && plan->events[first].group != group)
+		first++;
+	for (end = first; end < plan->n_events && plan->events[end].group == group;)
+		end++;
+	is_group = end > first + 1;
+	for (unsigned i = first; i < end; i++) {
+		at = append_text(buf, len, at, i > first ? "," : is_group ? "{" : "");
+		at = append_text(buf, len, at, plan->events[i].text);
+	}
+	at = append_text(buf, len, at, is_group ? "}:W" : "");
+	return end > first ? (int)at : PFMLIB_ERR_NOTFOUND;
 }
 
 void pfm_free_plan(pfm_plan_t *plan)

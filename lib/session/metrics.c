@@ -40,39 +40,26 @@ int pfmi_session_add_metrics(struct session_builder *o, const char *text)
 	return rc || all ? rc : PFMLIB_ERR_NOMEM;
 }
 
-/* Formats group @g of @plan, whose events begin with number *@i, as a text for a session. NULL
- * without memory. */
-static char *format_group_text(const pfm_plan_t *plan, unsigned g, unsigned *i)
+/* Group @g of @plan as a text for a session. NULL without memory. */
+static char *format_group_text(const pfm_plan_t *plan, unsigned g)
 {
-	pfm_planned_event_t e = PFM_INIT(e);
-	size_t size = 8, at = 1;
-	unsigned first = *i;
-	char *text;
+	int len = pfm_print_plan_group(plan, g, NULL, 0);
+	char *text = malloc((size_t)len + 1);
 
-	for (; !pfm_describe_planned_event(plan, *i, &e) && e.group == g; (*i)++)
-		size += strlen(e.text) + 1;
-	text = malloc(size);
-	if (!text)
-		return NULL;
-	text[0] = '{';
-	for (unsigned k = first; k < *i && !pfm_describe_planned_event(plan, k, &e); k++)
-		at += (size_t)snprintf(text + at, size - at, "%s%s", k > first ? "," : "", e.text);
-	snprintf(text + at, size - at, "}:W");
-	if (*i - first == 1)
-		snprintf(text, size, "%s", e.text);
+	if (text)
+		pfm_print_plan_group(plan, g, text, (size_t)len + 1);
 	return text;
 }
 
-/* Marks the counts from @before on as those of planned events @first to @last. Their texts are
+/* Marks the counts from @before on as those of the planned events of group @g. Their texts are
  * unique. */
 static void mark_planned_counts(struct session_builder *o, const pfm_plan_t *plan,
-                                const unsigned *requests, unsigned before, unsigned first,
-                                unsigned last)
+                                const unsigned *requests, unsigned before, unsigned g)
 {
 	pfm_planned_event_t e = PFM_INIT(e);
 
-	for (unsigned i = first; i < last && !pfm_describe_planned_event(plan, i, &e); i++)
-		for (unsigned k = before; k < o->session->n_counts; k++) {
+	for (unsigned i = 0; !pfm_describe_planned_event(plan, i, &e); i++)
+		for (unsigned k = before; e.group == g && k < o->session->n_counts; k++) {
 			struct count_config *a = &o->session->counts[k].config;
 
 			if (strcmp(a->name, e.text) != 0)
@@ -89,13 +76,13 @@ static int add_planned_groups(struct session_builder *o, const pfm_plan_t *plan,
 	int rc = PFMLIB_SUCCESS;
 
 	pfm_describe_plan(plan, &info);
-	for (unsigned g = 0, i = 0; g < info.n_groups && !rc; g++) {
-		unsigned before = o->session->n_counts, first = i;
-		char *text = format_group_text(plan, g, &i);
+	for (unsigned g = 0; g < info.n_groups && !rc; g++) {
+		unsigned before = o->session->n_counts;
+		char *text = format_group_text(plan, g);
 
 		rc = text ? pfmi_session_add_text(o, text) : pfmi_session_report_no_memory(o);
 		if (!rc)
-			mark_planned_counts(o, plan, requests, before, first, i);
+			mark_planned_counts(o, plan, requests, before, g);
 		free(text);
 	}
 	return rc;
@@ -157,14 +144,9 @@ int pfmi_session_plan_metrics(struct session_builder *o, const char *const *text
 	int rc;
 
 	options.plm = s->options.plm;
+	options.flags = PFM_PLAN_RESERVED_IF_NEEDED;
 	rc = n ? pfm_create_plan(&plan, s->ctx, named, n, &options, o->error)
 	       : pfmi_session_report_no_memory(o);
-	/* An event may need the counter that the watchdog holds. Only the kernel can tell whether
-	 * the watchdog moves to another one. */
-	if (rc == PFMLIB_ERR_NOASSIGN) {
-		options.flags = PFM_PLAN_ALL_COUNTERS;
-		rc = pfm_create_plan(&plan, s->ctx, named, n, &options, o->error);
-	}
 	if (rc && n && o->error && o->error->event >= 0)
 		o->error->event = (int)requests[o->error->event];
 	if (!rc)
@@ -182,41 +164,6 @@ void pfmi_session_free_metrics(struct pfm_session *s)
 	for (unsigned i = 0; i < s->n_metrics; i++)
 		free(s->metrics[i].planned_events);
 	free(s->metrics);
-}
-
-/* ---- constants ----------------------------------------------------------------------------- */
-
-static bool count_cpus(const struct pfm_session *s, const char *path, double *value)
-{
-	struct cpu_mask set;
-	bool known = !pfmi_machine_read_cpus(&s->sys, path, &set);
-
-	*value = (double)pfmi_machine_count_cpus(&set);
-	pfmi_machine_free_cpus(&set);
-	return known && *value > 0;
-}
-
-/* Looks up a constant of this machine or of the measurement. False if it is unknown. */
-static bool get_machine_constant(const struct pfm_session *s, const char *name, double seconds,
-                                 double *value)
-{
-	uint64_t smt = 0;
-
-	*value = 0;
-	if (strcmp(name, "#duration_ms") == 0) {
-		*value = seconds * 1000;
-		return seconds > 0;
-	}
-	if (strcmp(name, "#num_cpus") == 0 || strcmp(name, "#num_cpus_online") == 0)
-		return count_cpus(s,
-		                  name[9] ? "/sys/devices/system/cpu/online"
-		                          : "/sys/devices/system/cpu/present",
-		                  value);
-	if ((strcmp(name, "#smt_on") != 0 && strcmp(name, "#threads_per_core") != 0) ||
-	    pfmi_machine_read_number(&s->sys, "/sys/devices/system/cpu/smt/active", &smt))
-		return false;
-	*value = (double)smt + (name[1] == 't');
-	return true;
 }
 
 /* ---- values -------------------------------------------------------------------------------- */
@@ -286,12 +233,11 @@ static double sum_input_counts(struct metric_input_counts *in, unsigned round, u
 	}
 	if (any || in->metric->planned_events[input] ||
 	    pfm_describe_metric_input(in->session->ctx, (int)in->metric->ref.pmu,
-	                              in->metric->ref.row, input, &d) ||
-	    !d.is_constant)
+	                              in->metric->ref.row, input, &d))
 		return any ? sum : get_missing_value();
-	return get_machine_constant(in->session, d.text, in->seconds, &sum) ? sum
-	       : d.has_preset                                               ? d.preset
-	                                                                    : get_missing_value();
+	return pfmi_metric_read_constant(&in->session->sys, &d, in->seconds, &sum)
+	               ? sum
+	               : get_missing_value();
 }
 
 static int estimate_metric(struct metric_input_counts *in, unsigned rounds,

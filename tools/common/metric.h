@@ -32,9 +32,6 @@ void put_metric(struct json *j, const pfm_ctx_t *ctx, int pmu, unsigned event);
 /* Describe a metric line by line, or as members of an object: formula, inputs, number of groups. */
 void show_metric(const pfm_ctx_t *ctx, int pmu, unsigned event, show_line_fn line);
 void show_metric_json(struct json *j, const pfm_ctx_t *ctx, int pmu, unsigned event);
-/* Finds a fact of this machine, or of a measurement of @elapsed seconds, by the name that formulas
- * have for it. False if it is unknown. (stat/metric_values.c) */
-bool find_metric_constant(const char *name, double elapsed, double *value);
 /* Calls @each with the metrics of group "PMU::GROUP", or of "GROUP" on this machine's processors,
  * until it returns false. False without memory. */
 bool visit_group_metrics(const pfm_ctx_t *ctx, const char *name,

@@ -144,8 +144,6 @@ const char *base_name(const char *path);
 /* Writes the path of a file of this machine, or of the recorded machine in $PERFMON_SYSFS. Returns
  * @buf. */
 char *make_machine_path(const char *path, char *buf, size_t size);
-/* Returns the number in a file of that machine, negative if missing. */
-int read_machine_number(const char *path);
 
 /* ---- tracepoints (tracepoints.c) ------------------------------------------------------------- */
 

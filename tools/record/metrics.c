@@ -106,15 +106,10 @@ int add_sampled_metrics(const pfm_ctx_t *ctx, const char *names, struct event_li
 	int rc = event_list_add(&list, names) ? PFMLIB_SUCCESS : PFMLIB_ERR_NOMEM;
 
 	error.event = -1;
+	options.flags = PFM_PLAN_RESERVED_IF_NEEDED;
 	if (!rc)
 		rc = pfm_create_plan(&plan, ctx, (const char *const *)list.texts, list.n, &options,
 		                     &error);
-	/* Only the kernel can tell whether another counter replaces a reserved one. */
-	if (rc == PFMLIB_ERR_NOASSIGN) {
-		options.flags = PFM_PLAN_ALL_COUNTERS;
-		rc = pfm_create_plan(&plan, ctx, (const char *const *)list.texts, list.n, &options,
-		                     &error);
-	}
 	if (!rc && !add_groups(ctx, plan, events))
 		rc = PFMLIB_ERR_NOMEM;
 	if (rc == PFMLIB_ERR_NOMEM)

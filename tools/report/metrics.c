@@ -152,11 +152,8 @@ static bool find_inputs(const struct report_job *job, struct metric_column *m,
 			to->event = find_input_event(job, &in, leader, &is_beside);
 			to->is_known = to->event != NO_EVENT;
 		} else {
-			to->is_known = find_metric_constant(in.text, find_recorded_seconds(job),
-			                                    &to->constant) ||
-			               in.has_preset;
-			if (in.has_preset)
-				to->constant = in.preset;
+			to->is_known = !pfm_read_metric_constant(
+				job->ctx, &in, find_recorded_seconds(job), &to->constant);
 		}
 		has_event |= to->event != NO_EVENT;
 		if (i < m->info.n_value_inputs && !to->is_known) {

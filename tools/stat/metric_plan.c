@@ -118,39 +118,21 @@ static char **list_metric_texts(const struct stat_job *job, unsigned more)
 	return texts;
 }
 
-/* Adds the groups of @plan as texts for a session; a group that the kernel cannot keep together is
- * split, with a message. */
+/* Adds the groups of @plan as texts for a session. */
 static bool add_plan(struct stat_job *job, const pfm_plan_t *plan)
 {
-	pfm_plan_info_t info = PFM_INIT(info);
-	pfm_planned_event_t e = PFM_INIT(e);
-	unsigned i = 0;
+	bool is_added = true;
+	int len;
 
-	pfm_describe_plan(plan, &info);
-	for (unsigned g = 0; g < info.n_groups; g++) {
-		size_t size = 8, at = 1;
-		unsigned first = i, members = 0;
-		char *text;
-		bool added;
+	for (unsigned g = 0; is_added && (len = pfm_print_plan_group(plan, g, NULL, 0)) >= 0; g++) {
+		char *text = malloc((size_t)len + 1);
 
-		for (; !pfm_describe_planned_event(plan, i, &e) && e.group == g; i++, members++)
-			size += strlen(e.text) + 1;
-		text = malloc(size);
-		if (!text)
-			return false;
-		text[0] = '{';
-		for (unsigned k = first; k < i && !pfm_describe_planned_event(plan, k, &e); k++)
-			at += (size_t)snprintf(text + at, size - at, "%s%s", k > first ? "," : "",
-			                       e.text);
-		snprintf(text + at, size - at, "}:W");
-		if (members == 1)
-			text[at] = '\0';
-		added = event_list_add(&job->events, members == 1 ? text + 1 : text);
+		if (text)
+			pfm_print_plan_group(plan, g, text, (size_t)len + 1);
+		is_added = text && event_list_add(&job->events, text);
 		free(text);
-		if (!added)
-			return false;
 	}
-	return true;
+	return is_added;
 }
 
 /* Appends the events of -e to the @n @texts, except pfm's own: with --rotate they are in the plan.
@@ -179,19 +161,12 @@ static int plan_metrics(struct stat_job *job)
 	int status = EXIT_DONE;
 
 	options.taken = find_kept_counters(job->ctx, job->counters_free);
+	options.flags = job->counters_free ? 0 : PFM_PLAN_RESERVED_IF_NEEDED;
 	if (texts && job->rotation.is_on)
 		n = move_events(job, texts, n);
 	if (texts)
 		rc = pfm_create_plan(&plan, job->ctx, (const char *const *)texts, n, &options,
 		                     &error);
-
-	/* An event may need the counter that the watchdog holds. Only the kernel can tell whether
-	 * the watchdog moves to another one. */
-	if (rc == PFMLIB_ERR_NOASSIGN && !job->counters_free) {
-		options.flags = PFM_PLAN_ALL_COUNTERS;
-		rc = pfm_create_plan(&plan, job->ctx, (const char *const *)texts, n, &options,
-		                     &error);
-	}
 	if (rc) {
 		report_stat_refusal(job, texts && error.event >= 0 ? texts[error.event] : "",
 		                    &error);

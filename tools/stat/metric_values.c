@@ -5,48 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-enum { PATH_SIZE = 4096 };
-
-/* Counts the CPUs in a list of the kernel, such as "0-3,8". */
-static unsigned count_cpus(const char *path)
-{
-	char text[PATH_SIZE];
-	unsigned n = 0, first, last;
-	FILE *f = fopen(make_machine_path(path, text, sizeof(text)), "r");
-
-	while (f && fscanf(f, "%u", &first) == 1) {
-		last = first;
-		if (fscanf(f, "-%u", &last) == 1 && last < first)
-			break;
-		n += last - first + 1;
-		if (fgetc(f) != ',')
-			break;
-	}
-	if (f)
-		fclose(f);
-	return n;
-}
-
-bool find_metric_constant(const char *name, double elapsed, double *value)
-{
-	int smt;
-
-	if (strcmp(name, "#duration_ms") == 0) {
-		*value = elapsed * 1000;
-		return true;
-	}
-	if (strcmp(name, "#num_cpus") == 0 || strcmp(name, "#num_cpus_online") == 0) {
-		*value = count_cpus(name[9] ? "/sys/devices/system/cpu/online"
-		                            : "/sys/devices/system/cpu/present");
-		return *value > 0;
-	}
-	if (strcmp(name, "#smt_on") != 0 && strcmp(name, "#threads_per_core") != 0)
-		return false;
-	smt = read_machine_number("/sys/devices/system/cpu/smt/active");
-	*value = name[1] == 's' ? smt : smt + 1;
-	return smt >= 0;
-}
-
 /* Finds the event of @text, whose last part is @name. Returns no event if qualifiers change the
  * count. */
 static struct event_at find_event(const struct stat_job *job, const char *text, const char *name)
@@ -251,11 +209,8 @@ static bool read_inputs(const struct stat_job *job, const struct stat_metric *m,
 	memset(r->counts, 0, r->info.n_inputs * sizeof(r->counts[0]));
 	for (unsigned i = 0; i < r->info.n_inputs && find_stat_input(job, m, i, &input); i++) {
 		if (in->is_constant) {
-			r->counts[i].known =
-				find_metric_constant(in->text, elapsed, &r->counts[i].value) ||
-				in->has_preset;
-			if (in->has_preset)
-				r->counts[i].value = in->preset;
+			r->counts[i].known = !pfm_read_metric_constant(job->ctx, in, elapsed,
+			                                               &r->counts[i].value);
 			continue;
 		}
 		r->asked += i < r->info.n_value_inputs;

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 #include <perfmon/perfmon.h>
 #include "dispatched_set.h"
+#include "machine_files.h"
 #include "lookup/lookup.h"
 #include "metric/group_packing.h"
 
@@ -730,6 +731,58 @@ static void groups_of_metrics_and_pmus(void **state)
 	pfm_free_plan(plan);
 }
 
+static void expect_group(const pfm_plan_t *plan, unsigned group, const char *want)
+{
+	char text[128], cut[8];
+	int len = pfm_print_plan_group(plan, group, text, sizeof(text));
+
+	assert_int_equal(len, strlen(want));
+	assert_string_equal(text, want);
+	assert_int_equal(pfm_print_plan_group(plan, group, NULL, 0), len);
+	assert_int_equal(pfm_print_plan_group(plan, group, cut, sizeof(cut)), len);
+	assert_int_equal(strlen(cut), sizeof(cut) - 1);
+	assert_memory_equal(cut, want, sizeof(cut) - 1);
+}
+
+static void groups_are_texts_of_sessions(void **state)
+{
+	static const char *const texts[] = { "skx::INST_RETIRED.PREC_DIST:u",
+		                             "skx::MEM_LOAD_RETIRED.L3_MISS",
+		                             "skx::INST_RETIRED.PREC_DIST:k" };
+	pfm_plan_info_t info = PFM_INIT(info);
+	pfm_plan_t *plan = plan_of(texts, 3, &info);
+
+	(void)state;
+	expect_group(plan, 0, "{skx::INST_RETIRED.PREC_DIST:u,skx::MEM_LOAD_RETIRED.L3_MISS}:W");
+	expect_group(plan, 1, "skx::INST_RETIRED.PREC_DIST:k");
+	assert_int_equal(pfm_print_plan_group(plan, 2, NULL, 0), PFMLIB_ERR_NOTFOUND);
+	assert_int_equal(pfm_print_plan_group(plan, 0, NULL, 1), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_print_plan_group(NULL, 0, NULL, 0), PFMLIB_ERR_INVAL);
+	pfm_free_plan(plan);
+}
+
+/* The counter of cycles is the watchdog's. */
+static void reserved_counters_are_used_where_no_other_is_left(void **state)
+{
+	static const char *const texts[] = { "CPU_CLK_UNHALTED.THREAD" };
+	char root[] = "/tmp/perfmon_plan_XXXXXX";
+	pfm_plan_options_t o = PFM_INIT(o);
+	pfm_plan_t *plan;
+	pfm_ctx_t *machine;
+
+	(void)state;
+	assert_non_null(mkdtemp(root));
+	put(root, "proc/sys/kernel/nmi_watchdog", "1");
+	put(root, "sys/bus/event_source/devices/cpu/type", "4");
+	machine = open_machine("GenuineIntel-6-55-4", root);
+	assert_int_equal(pfm_create_plan(&plan, machine, texts, 1, &o, NULL), PFMLIB_ERR_NOASSIGN);
+	o.flags = PFM_PLAN_RESERVED_IF_NEEDED;
+	assert_int_equal(pfm_create_plan(&plan, machine, texts, 1, &o, NULL), PFMLIB_SUCCESS);
+	pfm_free_plan(plan);
+	pfm_close_context(machine);
+	nftw(root, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+}
+
 static void refuses_events_without_a_plan(void **state)
 {
 	static const char *many[1100];
@@ -804,6 +857,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(counters_of_a_proof_are_named),
 		cmocka_unit_test(events_without_counters_are_spread),
 		cmocka_unit_test(groups_of_metrics_and_pmus),
+		cmocka_unit_test(groups_are_texts_of_sessions),
+		cmocka_unit_test(reserved_counters_are_used_where_no_other_is_left),
 		cmocka_unit_test(refuses_events_without_a_plan),
 		cmocka_unit_test(short_structs_stay_short),
 	};
