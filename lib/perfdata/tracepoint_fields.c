@@ -8,6 +8,7 @@
 #include <string.h>
 #include "perfdata/perfdata.h"
 #include "base/sizes.h"
+#include "base/trace_line.h"
 
 #define MAX_TRACE_FIELDS 256u
 
@@ -21,72 +22,49 @@ struct trace_format {
 
 /* ---- the text of a format ------------------------------------------------------------------ */
 
-static bool is_name_char(char c)
-{
-	return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-	       (c >= '0' && c <= '9');
-}
-
-/* Appends the @len bytes at @s and a null byte to the strings. */
-static const char *copy_string(char **to, const char *s, size_t len)
+/* Appends the slice and a null byte to the strings. */
+static const char *copy_string(char **to, struct slice s)
 {
 	char *at = *to;
 
-	memcpy(at, s, len);
-	at[len] = '\0';
-	*to += len + 1;
+	memcpy(at, s.text, s.len);
+	at[s.len] = '\0';
+	*to += s.len + 1;
 	return at;
 }
 
 /* Removes @word from the start of *@s, if it is there. */
-static bool skip_word(const char **s, const char *word)
+static bool skip_word(struct slice *s, const char *word)
 {
-	bool yes = strncmp(*s, word, strlen(word)) == 0;
+	uint32_t len = (uint32_t)strlen(word);
+	bool is_there = s->len >= len && memcmp(s->text, word, len) == 0;
 
-	*s += yes ? strlen(word) : 0;
-	return yes;
+	s->text += is_there ? len : 0;
+	s->len -= is_there ? len : 0;
+	return is_there;
 }
 
-/* Parses a declaration of @len bytes, "__data_loc char[] name" or "unsigned char name[16]": its
- * type ("char"), its name and its layout. False if it has no name. */
-static bool parse_declaration(const char *s, size_t len, pfm_trace_field_t *f, char **strings)
-{
-	const char *end = s + len, *name;
-
-	if (skip_word(&s, "__data_loc "))
-		f->flags |= PFM_TRACE_DYNAMIC;
-	else if (skip_word(&s, "__rel_loc "))
-		f->flags |= PFM_TRACE_DYNAMIC | PFM_TRACE_RELATIVE;
-	if (end > s && end[-1] == ']') {
-		f->flags |= PFM_TRACE_ARRAY;
-		while (end > s && *end != '[')
-			end--;
-	}
-	for (name = end; name > s && is_name_char(name[-1]); name--)
-		;
-	if (name == end)
-		return false;
-	f->name = copy_string(strings, name, (size_t)(end - name));
-	while (name > s && strchr(" []", name[-1]))
-		name--;
-	f->type = copy_string(strings, s, (size_t)(name - s));
-	return true;
-}
-
-/* Parses a line like "	field:unsigned int fd;	offset:16;	size:8;	signed:0;". */
+/* Parses a line of a format: "__data_loc char[] name" has the type "char" and is dynamic. */
 static bool parse_format_field(const char *line, pfm_trace_field_t *f, char **strings)
 {
-	const char *declaration = strstr(line, "field:"),
-		   *end = declaration ? strstr(declaration, ";\toffset:") : NULL;
-	unsigned is_signed = 0;
+	struct trace_line l;
 
 	*f = (pfm_trace_field_t){ .size = sizeof(*f) };
-	if (!end || sscanf(end, ";\toffset:%u;\tsize:%u;\tsigned:%u", &f->offset, &f->length,
-	                   &is_signed) < 2)
+	if (!base_parse_trace_line(line, &l))
 		return false;
-	declaration += strlen("field:");
-	f->flags = is_signed ? PFM_TRACE_SIGNED : 0;
-	return parse_declaration(declaration, (size_t)(end - declaration), f, strings);
+	f->offset = l.offset;
+	f->length = l.size;
+	f->flags = l.is_signed ? PFM_TRACE_SIGNED : 0;
+	f->flags |= l.array.len ? PFM_TRACE_ARRAY : 0;
+	if (skip_word(&l.type, "__data_loc "))
+		f->flags |= PFM_TRACE_DYNAMIC;
+	else if (skip_word(&l.type, "__rel_loc "))
+		f->flags |= PFM_TRACE_DYNAMIC | PFM_TRACE_RELATIVE;
+	while (l.type.len && strchr(" []", l.type.text[l.type.len - 1]))
+		l.type.len--;
+	f->name = copy_string(strings, l.name);
+	f->type = copy_string(strings, l.type);
+	return true;
 }
 
 /* Parses the terminated @text, which it splits into lines. */

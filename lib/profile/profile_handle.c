@@ -394,15 +394,6 @@ int pfm_describe_frame(pfm_profile_t *p, unsigned stack, unsigned i, pfm_frame_t
 
 /* ---- text and picture ------------------------------------------------------------------------ */
 
-static void write_folded_lines(FILE *out, const struct profile *p, const struct folded_stacks *f)
-{
-	char text[LOSSES_MAX];
-
-	for (size_t i = 0; i < f->n; i++)
-		fprintf(out, "%s %llu\n", f->lines[i].text, (unsigned long long)f->lines[i].weight);
-	fprintf(out, "# %s\n", print_profile_losses(&p->losses, text));
-}
-
 /* False without memory. */
 static bool write_graph(FILE *out, const char *title, const struct folded_stacks *f)
 {
@@ -432,7 +423,7 @@ static int write_text(pfm_profile_t *p, unsigned event, const char *title, const
 	if (out && title)
 		is_written = write_graph(out, title, &f);
 	else if (out)
-		write_folded_lines(out, &p->profile, &f);
+		write_folded_lines(out, &f, &p->profile.losses);
 	free_folded_stacks(&f);
 	if (!out || fclose(out) != 0 || !is_written)
 		return PFMLIB_ERR_NOMEM;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Patterns of tracepoints in lists of events, and the fields of one for pfm show. */
+#include "base/trace_line.h"
 #include "common/pfm.h"
 
 #include <stdlib.h>
@@ -75,25 +76,18 @@ unsigned match_tracepoints(const char *text, const char **rest,
 
 /* ---- fields ---------------------------------------------------------------------------------- */
 
-/* Reads "field:TYPE NAME[16];	offset:8;	size:16;	signed:0;". */
 static bool read_field(const char *line, struct trace_field *f)
 {
-	char *name, *bracket;
-	int is_signed;
+	struct trace_line l;
 
-	if (sscanf(line, " field:%127[^;]; offset:%u; size:%u; signed:%d", f->type, &f->offset,
-	           &f->size, &is_signed) != 4)
+	if (!base_parse_trace_line(line, &l))
 		return false;
-	name = strrchr(f->type, ' ');
-	if (!name)
-		return false;
-	*name++ = '\0';
-	bracket = strchr(name, '[');
-	snprintf(f->name, sizeof(f->name), "%.*s",
-	         (int)(bracket ? bracket - name : (long)strlen(name)), name);
-	if (bracket)
-		strncat(f->type, bracket, sizeof(f->type) - strlen(f->type) - 1);
-	f->is_signed = is_signed != 0;
+	snprintf(f->type, sizeof(f->type), "%.*s%.*s", (int)l.type.len, l.type.text,
+	         (int)l.array.len, l.array.text);
+	snprintf(f->name, sizeof(f->name), "%.*s", (int)l.name.len, l.name.text);
+	f->offset = l.offset;
+	f->size = l.size;
+	f->is_signed = l.is_signed;
 	return true;
 }
 

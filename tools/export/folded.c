@@ -1,35 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Folded stacks: "task;outer;inner WEIGHT", one line for each stack, for flame graph programs.
- * Losses follow as a comment, which ends in a word: no reader takes it for a stack. */
+/* Folded stacks: "task;outer;inner WEIGHT", one line for each stack, for flame graph programs. */
 #include "export/export.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/text_output.h"
-
-struct folded {
-	struct text_pool lines;  /* stacks as text: several addresses may have one name */
-	struct export_rows sums; /* stack: the number of a line */
-};
-
-/* Heaviest first; lines that weigh the same are in the order in which they came. */
-static int compare_rows(const void *a, const void *b)
-{
-	const struct export_row *x = a, *y = b;
-
-	if (x->weight != y->weight)
-		return x->weight < y->weight ? 1 : -1;
-	return (x->stack > y->stack) - (x->stack < y->stack);
-}
+#include "profile/render/folded_stacks.h"
 
 static void put_names(const struct export_reader *r, const struct export_location *l, FILE *out)
 {
-	char line[NAME_LINE];
-
 	for (unsigned i = 0; i < l->n_names; i++) {
 		putc(';', out);
-		base_put_line(out, export_frame_text(export_name(r, l, i), line));
+		put_folded_name(out, export_name(r, l, i));
 		if (i)
 			fputs("_[i]", out);
 		else if (l->mode == PFM_MISC_KERNEL)
@@ -40,57 +22,41 @@ static void put_names(const struct export_reader *r, const struct export_locatio
 static void put_stack(struct exporter *e, const struct export_row *row, FILE *out)
 {
 	const struct whole_stack *stack = &e->stacks.list[row->stack];
-	char line[NAME_LINE];
 
-	base_put_line(out, export_frame_text(export_text(e->reader, row->task), line));
+	put_folded_name(out, export_text(e->reader, row->task));
 	for (uint32_t i = stack->n; i-- > 0;)
 		put_names(e->reader, &e->reader->locations[e->stacks.frames[stack->first + i]],
 		          out);
 }
 
-/* Adds a row to the line of its stack. */
+/* Adds a row to the line of its stack: several addresses may have one name. */
 static void add_to_line(struct exporter *e, const struct export_row *row)
 {
-	struct folded *f = e->state;
-	struct export_row sum = { .samples = row->samples, .weight = row->weight };
 	char *text = NULL;
 	size_t len;
 	FILE *out = open_memstream(&text, &len);
 
-	e->failed |= !out;
-	if (!out)
-		return;
-	put_stack(e, row, out);
-	e->failed |= fclose(out) != 0 || !text;
-	if (!e->failed) {
-		sum.stack = text_pool_add(&f->lines, text);
-		export_add_row(&f->sums, &sum);
+	if (out) {
+		put_stack(e, row, out);
+		if (fclose(out)) {
+			free(text);
+			text = NULL;
+		}
 	}
-	free(text);
-	e->failed |= f->lines.failed || f->sums.failed;
+	e->failed |= !add_folded_line(e->state, text, row->weight);
 }
 
 static void end_file(struct exporter *e)
 {
-	struct folded *f = e->state;
-	char text[LOSSES_MAX];
-
 	for (size_t i = 0; i < e->rows.n && !e->failed; i++)
 		add_to_line(e, &e->rows.list[i]);
-	if (f->sums.n)
-		qsort(f->sums.list, f->sums.n, sizeof(*f->sums.list), compare_rows);
-	for (size_t i = 0; i < f->sums.n; i++)
-		fprintf(e->out, "%s %llu\n", f->lines.text[f->sums.list[i].stack],
-		        (unsigned long long)f->sums.list[i].weight);
-	fprintf(e->out, "# %s\n", print_profile_losses(&e->reader->losses, text));
+	sort_folded_lines(e->state);
+	write_folded_lines(e->out, e->state, &e->reader->losses);
 }
 
 static void free_state(struct exporter *e)
 {
-	struct folded *f = e->state;
-
-	export_free_rows(&f->sums);
-	text_pool_free(&f->lines);
+	free_folded_stacks(e->state);
 }
 
 /* ---- reading back ---------------------------------------------------------------------------- */
@@ -136,7 +102,7 @@ const struct export_format export_folded = {
 	.summary = "one line for each stack, for flame graph programs",
 	.suffixes = { ".folded", ".collapsed" },
 	.is_sum = true,
-	.state_size = sizeof(struct folded),
+	.state_size = sizeof(struct folded_stacks),
 	.row_keys = ROW_TASK,
 	.end = end_file,
 	.release = free_state,

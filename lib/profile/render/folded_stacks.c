@@ -8,8 +8,7 @@
 #include "base/grow.h"
 #include "base/text_output.h"
 
-/* Writes a name without line ends and semicolons, which would end a line or a frame. */
-static void put_frame_name(FILE *out, const char *name)
+void put_folded_name(FILE *out, const char *name)
 {
 	char line[NAME_LINE];
 
@@ -31,12 +30,12 @@ static char *print_stack(struct function_table *t, const struct profile *p, size
 
 	if (!out)
 		return NULL;
-	put_frame_name(out, p->texts.text[p->places[node->place].task]);
+	put_folded_name(out, p->texts.text[p->places[node->place].task]);
 	while (n-- > 0) {
 		const struct profile_frame *f = frames[n];
 
 		putc(';', out);
-		put_frame_name(out, p->texts.text[f->function]);
+		put_folded_name(out, p->texts.text[f->function]);
 		if (f->flags & PFM_FRAME_INLINED)
 			fputs("_[i]", out);
 		else if (f->flags & PFM_FRAME_KERNEL)
@@ -60,8 +59,7 @@ static bool is_same_line(const void *arg, uint32_t i)
 	return strcmp(s->lines[i].text, s->text) == 0;
 }
 
-/* Adds @weight to the line @text, which is freed or kept. False without memory. */
-static bool add_line(struct folded_stacks *f, char *text, uint64_t weight)
+bool add_folded_line(struct folded_stacks *f, char *text, uint64_t weight)
 {
 	const struct line_search search = { f->lines, text };
 	uint64_t hash = text ? pfmi_base_hash_bytes(text, strlen(text)) : 0;
@@ -93,6 +91,12 @@ static int compare_lines(const void *a, const void *b)
 	return x->order < y->order ? -1 : 1;
 }
 
+void sort_folded_lines(struct folded_stacks *f)
+{
+	if (f->n)
+		qsort(f->lines, f->n, sizeof(*f->lines), compare_lines);
+}
+
 bool fold_stacks(struct folded_stacks *f, struct function_table *t, const struct profile *p,
                  unsigned event)
 {
@@ -103,11 +107,20 @@ bool fold_stacks(struct folded_stacks *f, struct function_table *t, const struct
 		const struct profile_node *node = &p->nodes[t->stacks[i]];
 
 		if (p->places[node->place].event == event)
-			is_made = add_line(f, print_stack(t, p, i), node->end_weight);
+			is_made = add_folded_line(f, print_stack(t, p, i), node->end_weight);
 	}
-	if (f->n)
-		qsort(f->lines, f->n, sizeof(*f->lines), compare_lines);
+	sort_folded_lines(f);
 	return is_made;
+}
+
+void write_folded_lines(FILE *out, const struct folded_stacks *f,
+                        const struct profile_losses *losses)
+{
+	char text[LOSSES_MAX];
+
+	for (size_t i = 0; i < f->n; i++)
+		fprintf(out, "%s %llu\n", f->lines[i].text, (unsigned long long)f->lines[i].weight);
+	fprintf(out, "# %s\n", print_profile_losses(losses, text));
 }
 
 void free_folded_stacks(struct folded_stacks *f)
