@@ -322,7 +322,7 @@ static bool add_part(struct stat_job *job, const struct found_cgroup *found, con
 		return has_names;
 	}
 	job->n_parts++;
-	return make_rows(job, p) && visit_session_metrics(job, p->session) && prepare_ratios(job);
+	return make_rows(job, p) && add_session_metrics(job, p->session) && prepare_ratios(job);
 }
 
 /* Returns how many more parts may be counted; SIZE_MAX while the number of series of a part is

@@ -96,7 +96,7 @@ void end_slice(struct stat_job *job)
 
 /* The extrapolated count of the row in @width slices from number @first on; NaN if it was not
  * enabled. A slow clock may show no time for an existing count. */
-static double is_extrapolated(const struct stat_row *row, unsigned first, unsigned width)
+static double extrapolate_count(const struct stat_row *row, unsigned first, unsigned width)
 {
 	struct slice sum = { 0, 0, 0 };
 
@@ -126,7 +126,7 @@ static bool fill_inputs(const struct stat_job *job, const struct metric_inputs *
 			part[j->uses[u].input] = 0;
 		for (unsigned u = 0; u < j->n_uses; u++)
 			part[j->uses[u].input] +=
-				is_extrapolated(&job->rows[j->uses[u].row], k * width, width) *
+				extrapolate_count(&job->rows[j->uses[u].row], k * width, width) *
 				share;
 		for (unsigned u = 0; u < j->n_uses; u++)
 			there &= !isnan(part[j->uses[u].input]);
@@ -136,7 +136,7 @@ static bool fill_inputs(const struct stat_job *job, const struct metric_inputs *
 
 /* Returns the fraction of time in which all inputs were counted together; 0 if they were in
  * different groups. */
-static double get_observed_count(const struct stat_job *job, const struct metric_inputs *j)
+static double compute_observed_share(const struct stat_job *job, const struct metric_inputs *j)
 {
 	double least = 1;
 
@@ -168,7 +168,7 @@ static void estimate_run_error(const struct stat_job *job, const struct metric_i
 	                                         .operands = j->counts,
 	                                         .samples = parts,
 	                                         .n_samples = n_parts,
-	                                         .observed = get_observed_count(job, j) },
+	                                         .observed = compute_observed_share(job, j) },
 	                   v);
 }
 

@@ -83,7 +83,7 @@ static int add_name(struct stat_job *job, const char *name)
 	return EXIT_REFUSED;
 }
 
-bool visit_session_metrics(struct stat_job *job, const pfm_session_t *session)
+bool add_session_metrics(struct stat_job *job, const pfm_session_t *session)
 {
 	pfm_session_metric_t m = PFM_INIT(m);
 

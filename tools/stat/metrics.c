@@ -142,7 +142,7 @@ static void print_metric_columns(const struct stat_job *job, const struct input_
 
 enum { MAX_SUM_PARTS = 8 };
 
-static bool is_requested(const struct stat_job *job, int pmu, unsigned event)
+bool is_requested_metric(const struct stat_job *job, int pmu, unsigned event)
 {
 	for (unsigned i = 0; i < job->metrics.n; i++)
 		if (job->metrics.at[i].pmu == pmu && job->metrics.at[i].event == event)
@@ -162,7 +162,7 @@ static void check_sum(const struct stat_job *job, const struct stat_metric *m, c
 	int n = pfm_list_metric_sum(job->ctx, m->pmu, m->event, events, MAX_SUM_PARTS, &whole);
 
 	for (int i = 0; i < n; i++)
-		if (!is_requested(job, m->pmu, events[i]))
+		if (!is_requested_metric(job, m->pmu, events[i]))
 			return;
 	for (int i = 0; i < n; i++) {
 		if (!compute_stat_metric(job,

@@ -212,7 +212,7 @@ void free_stat_metrics(struct stat_job *job);
 /* The name of the metric's PMU if metrics of several PMUs were requested, else "". */
 const char *find_common_pmu(const struct stat_job *job, const struct stat_metric *m);
 /* Adds the metrics among the texts of -e. False without memory. */
-bool visit_session_metrics(struct stat_job *job, const pfm_session_t *session);
+bool add_session_metrics(struct stat_job *job, const pfm_session_t *session);
 /* Computes a metric from the rows of @label. False if that is impossible; the value may still be
  * undefined. */
 struct metric_answer;
@@ -262,6 +262,8 @@ void estimate_metric_error(const struct stat_job *job, const struct metric_input
 
 /* Sorts the metrics into the order of their tree: each after its parent. False without memory. */
 bool order_metric_tree(struct stat_job *job);
+/* True if the metric is among those that were requested. (metrics.c) */
+bool is_requested_metric(const struct stat_job *job, int pmu, unsigned event);
 /* True if @child is a part of @parent. */
 bool is_child_metric(const struct stat_job *job, const struct stat_metric *child,
                      const struct stat_metric *parent);

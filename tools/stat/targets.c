@@ -203,7 +203,7 @@ int open_targets(struct stat_job *job, int pid)
 		status = open_target(job, &job->parts[i], pid);
 	for (i = 0; i < job->n_parts && status == EXIT_DONE && fresh; i++)
 		if (!make_rows(job, &job->parts[i]) ||
-		    !visit_session_metrics(job, job->parts[i].session))
+		    !add_session_metrics(job, job->parts[i].session))
 			status = report_bad_option("counts", ENOMEM);
 	if (status == EXIT_DONE && fresh && (!make_own_rows(job) || !prepare_ratios(job)))
 		status = report_bad_option("counts", ENOMEM);

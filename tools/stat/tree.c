@@ -27,14 +27,6 @@ bool is_child_metric(const struct stat_job *job, const struct stat_metric *child
 	       strcasecmp(c.parent, p.name) == 0;
 }
 
-static bool is_counted(const struct stat_job *job, int pmu, unsigned event)
-{
-	for (unsigned i = 0; i < job->metrics.n; i++)
-		if (job->metrics.at[i].pmu == pmu && job->metrics.at[i].event == event)
-			return true;
-	return false;
-}
-
 /* True if no requested metric is an ancestor of metric @i. */
 static bool is_root(const struct stat_job *job, unsigned i)
 {
@@ -56,7 +48,7 @@ static unsigned find_uncounted_children(const struct stat_job *job, const struct
 	for (unsigned e = 0; e < pmu.n_events; e++)
 		n += !pfm_describe_metric(job->ctx, m->pmu, e, &info) &&
 		     is_child_metric(job, &(struct stat_metric){ .pmu = m->pmu, .event = e }, m) &&
-		     !is_counted(job, m->pmu, e);
+		     !is_requested_metric(job, m->pmu, e);
 	return n;
 }
 
@@ -217,7 +209,7 @@ static void put_page_text(FILE *out, const char *text)
 	base_put_xml(out, text, strlen(text));
 }
 
-static double is_within_branch(double percent)
+static double limit_percent(double percent)
 {
 	return percent < 0 ? 0 : percent > 100 ? 100 : percent;
 }
@@ -245,12 +237,12 @@ static void put_value(FILE *out, const struct metric_answer *a)
 
 static void put_bar(FILE *out, const struct metric_answer *a)
 {
-	double low = is_within_branch(a->value.low), high = is_within_branch(a->value.high);
+	double low = limit_percent(a->value.low), high = limit_percent(a->value.high);
 
 	fputs("<span class=\"track\">", out);
 	if (!a->value.state)
 		fprintf(out, "<span class=\"bar\" style=\"width:%.2f%%\"></span>",
-		        is_within_branch(a->value.value));
+		        limit_percent(a->value.value));
 	if (!a->value.state && a->value.error > 0)
 		fprintf(out,
 		        "<span class=\"error\" style=\"left:%.2f%%;width:%.2f%%\" title=\"95 %% "
