@@ -9,12 +9,18 @@ from language.head import HeadCompiler
 from language.statements import StatementError, Token, unquote_text
 
 
-def parse_row_flags(value):
+def parse_row_flags(value, encoder):
+    """The flags of a list, each of which @encoder obeys."""
     flags = 0
     for part in value.split_list():
         if part.raw not in pt.ROW_FLAGS:
             raise StatementError(part.get_position(), "unknown flag '%s'" % part.raw)
         flags |= pt.ROW_FLAGS[part.raw]
+        if flags & pt.ROW_METRIC:
+            raise StatementError(part.get_position(), "statement 'metric' makes a row a metric")
+        if flags & ~(pt.COMMON_ROW_FLAGS | pt.ENCODER_ROW_FLAGS.get(encoder, 0)):
+            raise StatementError(part.get_position(), "encoder %s does not support flag '%s'"
+                                 % (encoder, part.raw))
     return flags
 
 
@@ -153,6 +159,7 @@ class FieldCompiler(HeadCompiler):
                             w.get_position(),
                             "the word '%s' is given twice" % s if folded else "an empty word")
                     seen[folded] = s
+                    self.check_room(w, len(words) + 1, "words")
                     words.append(pt.Word(s, position if numbered else 1 << position))
                 position += 1
         self.visit_words(tokens_, add_word)
@@ -216,6 +223,7 @@ class FieldCompiler(HeadCompiler):
                         w.get_position(),
                         "the word '%s' is given twice" % s if folded else "an empty word")
                 seen[folded] = n
+                self.check_room(w, len(values) + 1, "values")
                 values.append((pt.Word(s, n, unquote_text(desc[1:])), number))
         before = len(self.errors)
         self.visit_words(words[3:], read_key)
@@ -337,7 +345,7 @@ class FieldCompiler(HeadCompiler):
                 if key == "on":
                     self.default_counters = 0 if value.raw == "none" else self.parse_counters(value)
                 elif key == "flags":
-                    self.default_flags = parse_row_flags(value)
+                    self.default_flags = parse_row_flags(value, t.encoder)
                 elif key == "umasks":
                     self.default_groups = self.parse_groups(value)
                 else:

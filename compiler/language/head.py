@@ -43,6 +43,13 @@ class StatementReader:
         return before is not None
 
     @staticmethod
+    def check_room(token, n, what):
+        """Refuses more elements than an image can count."""
+        if n > pt.MAX_ELEMENTS:
+            raise StatementError(token.get_position(),
+                                 "more than %d %s" % (pt.MAX_ELEMENTS, what))
+
+    @staticmethod
     def parse_name(words, what):
         if len(words) < 2:
             raise StatementError(words[0].get_position(len(words[0].raw)), "%s needs a name" % what)
@@ -151,6 +158,7 @@ class HeadCompiler(StatementReader):
             what = value.parse_number() if re.match(r"[0-9]", value.raw) else value.get_text()
             if replaces:
                 self.table.features = [f for f in self.table.features if f[0] != key]
+            self.check_room(w, len(self.table.features) + 1, "features")
             self.table.features.append((key, what))
         self.visit_words(words[1:], add_feature)
 
@@ -158,6 +166,7 @@ class HeadCompiler(StatementReader):
         if len(words) != 3 or not words[2].is_text():
             raise StatementError(words[-1].get_position(), "metricgroup takes a name and a text")
         self.record_declaration("feature", words[1], "metricgroup." + words[1].get_text())
+        self.check_room(words[1], len(self.table.features) + 1, "features")
         self.table.features.append(("metricgroup." + words[1].get_text(), words[2].get_text()))
 
     def do_counter(self, words):
@@ -261,6 +270,8 @@ class HeadCompiler(StatementReader):
             arch = {"implver": "alpha", "cputype": "alpha", "midr": "arm64", "pvr": "powerpc"}.get(
                 identities[0].split_pair()[0], "")
         version = one.get("pmuversion", (0, 255))
+        self.check_room(words[0], len(self.table.matches)
+                        + len(lists["family"]) * len(lists["model"]), "matches")
         for family, _ in lists["family"]:
             for low, high in lists["model"]:
                 self.table.matches.append(pt.Match(

@@ -246,7 +246,8 @@ class Compiler(RuleCompiler):
         self.n_fields = len(t.fields)
         key = tuple([(f.name, f.kind, f.min, f.max, tuple([(w.name, w.value) for w in f.words]))
                      for f in t.fields]), \
-            tuple(self.groups.items()), tuple(self.registers.items()), t.get_all_counters()
+            tuple(self.groups.items()), tuple(self.registers.items()), t.get_all_counters(), \
+            t.encoder
         self.meanings, self.together = MEANINGS.setdefault(key, ({}, {}))
 
     def compile_row_line(self, line, origin):
@@ -404,7 +405,7 @@ class Compiler(RuleCompiler):
         if key == "alias":
             return key, "alias", value, 0
         if key == "flags":
-            return key, "flags", parse_row_flags(value), 0
+            return key, "flags", parse_row_flags(value, t.encoder), 0
         if value.parse_number() > 1:
             raise StatementError(value.get_position(),
                                  "%s does not fit %s (0..1)" % (value.raw, key))

@@ -53,6 +53,9 @@ ROW_FLAGS = {"hidden": 1, "deprecated": 2, "alone": 4, "per_pkg": 8, "experiment
 ) = range(9)
 MAX_RULES = 255
 MAX_RULE_TESTS = 255
+# Flags that only some encoders obey (encoder_descriptions in lib/table/verify.c).
+ENCODER_ROW_FLAGS = {"format": ROW_ALONE | ROW_FREE_RUNNING, "x86": ROW_ALONE}
+COMMON_ROW_FLAGS = sum(ROW_FLAGS.values()) & ~(ROW_ALONE | ROW_FREE_RUNNING)
 NAME_EVENT, NAME_ALIAS, NAME_SYNONYM, NAME_UNSUPPORTED = range(4)
 ANY_COUNTER = 0xFFFF
 ANY32 = 0xFFFFFFFF
@@ -61,6 +64,7 @@ MAX_RANGES = 4
 MAX_NAMES = 65534    # rows and further names of a table
 MAX_FIELDS = 255
 MAX_VALUES = 255     # of a row
+MAX_ELEMENTS = 65535  # features and matches of a table, words of a field, values of a group
 TOO_MANY = "more than %d events and names" % MAX_NAMES
 
 

@@ -24,9 +24,10 @@ from vendors.untrusted import (
 from language.statements import split_statements, split_tokens
 
 REPLACED = re.compile(r"[Rr]efer to new event ([A-Za-z0-9_.:=]+)")
-SCALE_UNIT = re.compile(r"\s*((?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)\s*((?![0-9.]).*)",
+SCALE_UNIT = re.compile(
+    r"\s*((?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)\s*((?![0-9.]).*)",
                         re.S)
-FILTER_TERM = r"[a-z0-9_]+=0?[xX]?[0-9a-fA-F]+"
+FILTER_TERM = r"[a-z0-9_]+=(?:0?[xX])?[0-9a-fA-F]+"
 FILTER_TERMS = re.compile(r"\s*(?:%s)(?:\s*,\s*%s)*\s*" % (FILTER_TERM, FILTER_TERM))
 WORD = re.compile(r'[^\s"#\\]+')
 # keys outside of register fields that determine what a row counts

@@ -182,7 +182,8 @@ enum {
 	 * bit: a later value replaces an earlier one. */
 	TABLE_VALUES_OVERRIDE = 32,
 	/* Some names fold to the same: one of them is found by its exact spelling only. */
-	TABLE_HAS_FOLDED_TWINS = 64
+	TABLE_HAS_FOLDED_TWINS = 64,
+	TABLE_FLAGS = 127 /* all of them */
 };
 
 /* Counters first .. last; a fixed counter n is numbered 32 + n. */
@@ -232,7 +233,8 @@ enum group_flags {
 	 * must name the unit mask. */
 	GROUP_EXPLICIT_IN_LIBPFM = 8,
 	/* The default is not used if the group before this one used its own. */
-	GROUP_DEFAULT_YIELDS = 16
+	GROUP_DEFAULT_YIELDS = 16,
+	GROUP_FLAGS = 31 /* all of them */
 };
 
 struct umask_group {
@@ -266,7 +268,8 @@ enum match_flags {
 	MATCH_WHOLE_ID = 1, /* id_prefix is the whole id */
 	/* The processor has no list of its own; the table is that of the nearest member of its
 	   family. */
-	MATCH_NEAREST = 2
+	MATCH_NEAREST = 2,
+	MATCH_FLAGS = 3 /* all of them */
 };
 
 struct feature {

@@ -106,6 +106,15 @@ static bool check_arrays(struct table_verifier *c)
 	       check_array_start(c, t->row_groups, 4, "group numbers out of bounds");
 }
 
+static bool has_spare_bits(const struct table *t)
+{
+	uint32_t bits = 0;
+
+	for (unsigned i = 0; i < sizeof(t->spare) / sizeof(t->spare[0]); i++)
+		bits |= t->spare[i];
+	return bits != 0;
+}
+
 static bool check_head(struct table_verifier *c, size_t size)
 {
 	const struct table *t = c->table;
@@ -122,6 +131,8 @@ static bool check_head(struct table_verifier *c, size_t size)
 		return set_fault(c, "the table has more fields or names than fit");
 	if (t->n_slots < 2)
 		return set_fault(c, "the index has a wrong size");
+	if (t->flags & ~(uint32_t)TABLE_FLAGS || has_spare_bits(t))
+		return set_fault(c, "the table has flags that are unknown to this version");
 	if (!check_pool_bounds(c) || !check_arrays(c) ||
 	    !spend_work(c, (uint64_t)t->n_rows + t->n_alias_rows + t->n_slots + t->n_code_index +
 	                           t->n_names + t->n_matches))
@@ -152,31 +163,51 @@ static bool check_keys(struct table_verifier *c)
 	return true;
 }
 
-/* Checks the tables of encoders for one processor family: they have exactly the counters of that
- * family. */
-static bool check_encoder_counters(struct table_verifier *c)
-{
-	static const struct {
-		uint8_t encoder, first_type, last_type;
-		uint16_t counters;
-	} shapes[] = {
-		{ ENCODER_MONTECITO, 4, 4, 0xfff0 }, { ENCODER_EV4, 150, 150, 0x3 },
-		{ ENCODER_EV5, 151, 152, 0x7 },      { ENCODER_EV6, 153, 153, 0x3 },
-		{ ENCODER_EV67, 154, 154, 0x3 },
-	};
-	const struct table *t = c->table;
+/* Flags of rows that need nothing from an encoder. */
+#define COMMON_ROW_FLAGS                                                                           \
+	(ROW_HIDDEN | ROW_DEPRECATED | ROW_PER_PKG | ROW_EXPERIMENTAL | ROW_ARCH | ROW_SHADOWED |  \
+	 ROW_METRIC | ROW_SNAPSHOT)
 
-	for (unsigned i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
-		if (shapes[i].encoder != t->encoder)
-			continue;
-		if (t->libpfm_type < shapes[i].first_type || t->libpfm_type > shapes[i].last_type ||
-		    t->all_counters != shapes[i].counters)
-			return set_fault(c, "the register layout does not support this processor");
-		for (uint32_t row = 0; table_has_row(t, row); row++)
-			if (table_get_row_counter_mask(t, table_get_row(t, row)) & ~t->all_counters)
-				return set_fault(c,
-				                 "a row counts on a counter that does not exist");
-	}
+/* What an encoder can encode. Encoders read tables without further checks. The compiler refuses the
+ * same tables, see ENCODER_ROW_FLAGS and SHAPES in compiler/language/tables.py. */
+static const struct encoder_description {
+	uint16_t row_flags; /* flags of rows beside the common ones */
+	/* Encoders of one processor family: its numbers in libpfm 3, and exactly its counters. */
+	uint8_t first_type, last_type;
+	uint16_t counters;
+} encoder_descriptions[N_ENCODERS] = {
+	[ENCODER_FORMAT] = { ROW_EXCLUSIVE | ROW_FREE_RUNNING, 0, 0, 0 },
+	[ENCODER_X86] = { ROW_EXCLUSIVE, 0, 0, 0 },
+	[ENCODER_MONTECITO] = { 0, 4, 4, 0xfff0 },
+	[ENCODER_EV4] = { 0, 150, 150, 0x3 },
+	[ENCODER_EV5] = { 0, 151, 152, 0x7 },
+	[ENCODER_EV6] = { 0, 153, 153, 0x3 },
+	[ENCODER_EV67] = { 0, 154, 154, 0x3 },
+};
+
+static bool check_encoder_row(struct table_verifier *c, const struct row *r)
+{
+	const struct table *t = c->table;
+	const struct encoder_description *d = &encoder_descriptions[t->encoder];
+
+	if (r->flags & ~(COMMON_ROW_FLAGS | d->row_flags))
+		return set_fault(c, "a row has a flag that its register layout does not support");
+	if (d->counters && table_get_row_counter_mask(t, r) & ~t->all_counters)
+		return set_fault(c, "a row counts on a counter that does not exist");
+	return true;
+}
+
+static bool check_encoder(struct table_verifier *c)
+{
+	const struct table *t = c->table;
+	const struct encoder_description *d = &encoder_descriptions[t->encoder];
+
+	if (d->counters && (t->libpfm_type < d->first_type || t->libpfm_type > d->last_type ||
+	                    t->all_counters != d->counters))
+		return set_fault(c, "the register layout does not support this processor");
+	for (uint32_t row = 0; table_has_row(t, row); row++)
+		if (!check_encoder_row(c, table_get_row(t, row)))
+			return false;
 	return true;
 }
 
@@ -201,7 +232,7 @@ static bool check_field(struct table_verifier *c, const struct field *f)
 	unsigned bits = 0;
 
 	if (!check_text(c, f->name) || f->kind > FIELD_TEXT || f->width < 1 || f->width > 64 ||
-	    f->n_ranges > 4 || f->key >= N_KEYS ||
+	    f->n_ranges > 4 || f->key >= N_KEYS || f->is_modifier > 1 ||
 	    !check_named_values(c, f->first_named_value, f->n_named_values,
 	                        "a field's named values are out of bounds"))
 		return set_fault(c, "a field is malformed");
@@ -229,7 +260,7 @@ static bool check_group(struct table_verifier *c, uint32_t number)
 	                   "a row has a unit mask group that does not exist"))
 		return false;
 	if (!check_text(c, g->name) || g->field >= c->table->n_fields ||
-	    g->n_values > g->n_named_values ||
+	    g->flags & ~(uint32_t)GROUP_FLAGS || g->n_values > g->n_named_values ||
 	    !check_named_values(c, g->first_named_value, g->n_named_values,
 	                        "a group's named values are out of bounds"))
 		return set_fault(c, "a group is malformed");
@@ -371,6 +402,8 @@ static bool check_host_matches(struct table_verifier *c)
 		if (!check_text(c, m[i].arch) || !check_text(c, m[i].vendor) ||
 		    !check_text(c, m[i].id_prefix))
 			return false;
+		else if (m[i].flags & ~(uint32_t)MATCH_FLAGS)
+			return set_fault(c, "a match has flags that are unknown to this version");
 	return true;
 }
 
@@ -434,7 +467,7 @@ static bool check_contents(struct table_verifier *c)
 	for (i = 0; i < t->n_names; i++)
 		if (!check_stored_name(c, table_names(t) + i))
 			return false;
-	return check_keys(c) && check_encoder_counters(c) && check_slots(c);
+	return check_keys(c) && check_encoder(c) && check_slots(c);
 }
 
 /* The tables of a valid image refer to each of its bytes a few times at most. */
@@ -475,6 +508,8 @@ const char *pfmi_table_find_image_table_fault(const struct image *im, enum verif
 
 		c.table = table_get_image_table(im, i);
 		check_table(&c, (size_t)im->size - at, depth);
+		if (!c.fault && c.table->flags & TABLE_FROM_KERNEL)
+			set_fault(&c, "a table claims to come from the running kernel");
 		if (!c.fault && (at + (uint64_t)c.table->pool != im->arrays[ARRAY_POOL].offset ||
 		                 c.table->n_pool != im->arrays[ARRAY_POOL].n_elements))
 			set_fault(&c, "a table has strings of its own");

@@ -213,6 +213,27 @@ class Refusals(unittest.TestCase):
             with self.subTest(os.path.basename(path)):
                 self.check_file(path)
 
+    def test_more_elements_than_an_image_counts(self):
+        """Each statement at the first element too many; the last one that fits is accepted."""
+        head = 'pmu many "x"\nencoder format\ncounter 0 width=8\nfield code bits=8\nsource "s"\n'
+        statements = {
+            "features": ("feature %s\n", "f%d=1", 9),
+            "values": ("group g any field=code %s\n", "v%d=0", 24),
+        }
+        with tempfile.TemporaryDirectory() as tmp:
+            path = os.path.join(tmp, "many.pmu")
+            for what, (line, element, column) in statements.items():
+                for n, status in ((pt.MAX_ELEMENTS, 0), (pt.MAX_ELEMENTS + 1, 1)):
+                    elements = [element % i for i in range(n)]
+                    with open(path, "w", encoding="utf-8") as f:
+                        f.write(head + line % " ".join(elements) + 'event A code=1 "a"\n')
+                    got, _, err = run("--image", os.path.join(tmp, "x.pmdb"), path)
+                    self.assertEqual(got, status, err)
+                    if status:
+                        at = column + len(" ".join(elements[:-1])) + 1
+                        self.assertEqual(err, "%s:6:%d: error: more than %d %s\n"
+                                         % (path, at, pt.MAX_ELEMENTS, what))
+
     def test_nothing_is_written_on_error(self):
         with tempfile.TemporaryDirectory() as tmp:
             out = os.path.join(tmp, "out.c")
@@ -531,6 +552,11 @@ class Agreement(unittest.TestCase):
                 if n != "N_ENCODERS"), pt.ENCODERS)
         self.assertEqual({n[4:].lower(): int(v) for n, v in self.enum("row_flags")},
                          {"exclusive" if n == "alone" else n: v for n, v in pt.ROW_FLAGS.items()})
+        with open(os.path.join(LIB, "table", "verify.c"), encoding="utf-8") as f:
+            own = dict(re.findall(r"\[ENCODER_(\w+)\] = \{ ([A-Z_ |]+),", f.read()))
+        self.assertEqual(
+            {n.lower(): sum(int(dict(self.enum("row_flags"))[f]) for f in v.split(" | "))
+             for n, v in own.items()}, pt.ENCODER_ROW_FLAGS)
         self.assertEqual(
             [n for n, _ in self.enum("name_kind")],
             ["NAME_EVENT", "NAME_ALIAS", "NAME_SYNONYM", "NAME_UNSUPPORTED", "NAME_NONE"])

@@ -430,8 +430,66 @@ static void processors_that_encoders_know(void **state)
 	free(t);
 }
 
+/* Flags that an encoder does not obey: it would use the counter of an event that has none. */
+static void flags_that_encoders_do_not_obey(void **state)
+{
+	static const uint16_t own[N_ENCODERS] = {
+		[ENCODER_FORMAT] = ROW_EXCLUSIVE | ROW_FREE_RUNNING, [ENCODER_X86] = ROW_EXCLUSIVE
+	};
+	static const uint16_t special[] = { ROW_EXCLUSIVE, ROW_FREE_RUNNING, 1024, 0x8000 };
+
+	(void)state;
+	for (unsigned e = ENCODER_FORMAT; e < N_ENCODERS; e++) {
+		struct table *t = make_table();
+		struct row *row = (struct row *)(void *)((char *)t + t->rows);
+
+		if (e == ENCODER_MONTECITO || (e >= ENCODER_EV4 && e <= ENCODER_EV67)) {
+			t->libpfm_type = e == ENCODER_MONTECITO ? 4
+			                 : e == ENCODER_EV4     ? 150
+			                 : e == ENCODER_EV5     ? 151
+			                                        : 153 + (int)(e - ENCODER_EV6);
+			t->all_counters = e == ENCODER_MONTECITO ? 0xfff0
+			                  : e == ENCODER_EV5     ? 7
+			                                         : 3;
+		}
+		t->encoder = (uint16_t)e;
+		for (size_t i = 0; i < COUNT(special); i++) {
+			row->flags = ROW_DEPRECATED;
+			expect_valid(t, VERIFY_ALL);
+			row->flags |= special[i];
+			if (own[e] & special[i])
+				expect_valid(t, VERIFY_ALL);
+			else
+				set_fault(t, VERIFY_ALL, "flag that its register layout");
+		}
+		free(t);
+	}
+}
+
+/* Bits that this version does not know, of tables and of their parts. */
+static void unknown_bits(void **state)
+{
+	struct table *t = make_table();
+	struct field *f = (struct field *)(void *)((char *)t + t->fields);
+
+	(void)state;
+	expect_valid(t, VERIFY_ALL);
+	t->flags |= 128;
+	set_fault(t, VERIFY_HEAD, "flags that are unknown");
+	t->flags &= ~128u;
+	t->spare[COUNT(t->spare) - 1] = 1;
+	set_fault(t, VERIFY_HEAD, "flags that are unknown");
+	t->spare[COUNT(t->spare) - 1] = 0;
+	f->is_modifier = 2;
+	set_fault(t, VERIFY_ALL, "field is malformed");
+	f->is_modifier = 1;
+	expect_valid(t, VERIFY_ALL);
+	free(t);
+}
+
 UNIT(table_verify, cmocka_unit_test(arrays_of_a_table), cmocka_unit_test(strings_of_matches),
      cmocka_unit_test(damaged_heads_are_refused), cmocka_unit_test(strings_of_a_table),
      cmocka_unit_test(fields_of_a_table), cmocka_unit_test(rows_of_a_table),
      cmocka_unit_test(bits_of_a_row), cmocka_unit_test(indexes_of_a_table),
-     cmocka_unit_test(control_characters), cmocka_unit_test(processors_that_encoders_know));
+     cmocka_unit_test(control_characters), cmocka_unit_test(processors_that_encoders_know),
+     cmocka_unit_test(flags_that_encoders_do_not_obey), cmocka_unit_test(unknown_bits));

@@ -30,6 +30,7 @@ static struct image *make_image(uint32_t n)
 			*at += shift;
 		h->pool += shift;
 		h->size += shift;
+		h->flags &= ~(uint32_t)TABLE_FROM_KERNEL;
 	}
 	memcpy((char *)im + heads + n * sizeof(*t), t + 1, body);
 	im->arrays[ARRAY_TABLES] = (struct image_array_span){ (uint32_t)heads, n };
@@ -106,6 +107,23 @@ static void each_table_of_an_image(void **state)
 		heads[i].size += 8;
 		expect_bad_image(im, "longer than its file");
 		heads[i] = h;
+		expect_valid_image(im);
+	}
+	free(im);
+}
+
+/* Only the reader of sysfs makes tables with the kernel's flag; others rely on what it implies. */
+static void no_table_of_an_image_is_the_kernels(void **state)
+{
+	struct image *im = make_image(3);
+	struct table *heads =
+		(struct table *)(void *)((char *)im + im->arrays[ARRAY_TABLES].offset);
+
+	(void)state;
+	for (unsigned i = 0; i < 3; i++) {
+		heads[i].flags |= TABLE_FROM_KERNEL;
+		expect_bad_image(im, "running kernel");
+		heads[i].flags &= ~(uint32_t)TABLE_FROM_KERNEL;
 		expect_valid_image(im);
 	}
 	free(im);
@@ -209,5 +227,6 @@ static void names_and_hosts_of_an_image(void **state)
 }
 
 UNIT(table_verify_image, cmocka_unit_test(tables_of_an_image),
-     cmocka_unit_test(each_table_of_an_image), cmocka_unit_test(arrays_of_an_image),
+     cmocka_unit_test(each_table_of_an_image),
+     cmocka_unit_test(no_table_of_an_image_is_the_kernels), cmocka_unit_test(arrays_of_an_image),
      cmocka_unit_test(names_and_hosts_of_an_image));
