@@ -82,24 +82,35 @@ static bool is_event_term(struct slice name)
 	return name.len == 5 && (memcmp(name.text, "event", 5) == 0 || attr_is_word(name, "event"));
 }
 
+int pfmi_attr_find_exact_field(const struct attr_reader *r)
+{
+	const struct table *t = r->event->table;
+	const struct field *f = table_fields(t);
+
+	for (unsigned i = 0; i < t->n_fields; i++)
+		if ((f[i].is_modifier || (r->spec->form == SPEC_PERF && f[i].n_ranges)) &&
+		    f[i].kind != FIELD_TEXT && table_is_text_icase(t, r->attr.name, f[i].name))
+			return (int)i;
+	return -1;
+}
+
 int pfmi_attr_search_field(const struct attr_reader *r)
 {
 	int field;
 	const struct table *t = r->event->table;
-	const struct field *f = table_fields(t);
 
 	/* The kernel's format files call the code "event". */
 	if (r->spec->form == SPEC_PERF && table_get_key_field_plus1(t, KEY_CODE) &&
 	    is_event_term(r->attr.name))
 		return (int)table_get_key_field_plus1(t, KEY_CODE) - 1;
-	field = attr_is_libpmc(r) ? -1 : find_abbreviated_field(t, r->attr.name);
+	/* A kernel's PMU may have fields "edge" and "e". */
+	field = pfmi_attr_find_exact_field(r);
 	if (field >= 0)
 		return field;
-	for (unsigned i = 0; i < t->n_fields; i++)
-		if ((f[i].is_modifier || (r->spec->form == SPEC_PERF && f[i].n_ranges)) &&
-		    f[i].kind != FIELD_TEXT && table_is_text_icase(t, r->attr.name, f[i].name))
-			return (int)i;
-	return attr_is_libpmc(r) ? -1 : find_box_modifier(t, r->attr.name);
+	if (attr_is_libpmc(r))
+		return -1;
+	field = find_abbreviated_field(t, r->attr.name);
+	return field >= 0 ? field : find_box_modifier(t, r->attr.name);
 }
 
 /* Do the fields share bits ("config" and "event")? */

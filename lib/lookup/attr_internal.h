@@ -65,6 +65,8 @@ int pfmi_attr_read_perf_modifiers(struct attr_reader *r, struct slice m);
 
 /* The number of the field that the attribute's name represents, or -1. */
 int pfmi_attr_search_field(const struct attr_reader *r);
+/* The number of the field whose name is the attribute's, not a short one; or -1. */
+int pfmi_attr_find_exact_field(const struct attr_reader *r);
 /* Returns pfmi_attr_search_field() of the attribute; searches once. */
 static inline int attr_find_field(struct attr_reader *r)
 {

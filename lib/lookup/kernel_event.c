@@ -136,7 +136,8 @@ static int parse_breakpoint(const struct pfm_ctx *ctx, const struct spec *spec, 
 	if (!pfmi_base_parse_perf_number(number, &addr))
 		return pfmi_base_set_error(why, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, spec->text,
 		                           number, "expected an address");
-	if (number.len < where.len && (!pfmi_base_parse_number(length, &len) || len < 1 || len > 8))
+	if (number.len < where.len &&
+	    (!pfmi_base_parse_perf_number(length, &len) || len < 1 || len > 8))
 		return pfmi_base_set_error(why, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, spec->text,
 		                           length,
 		                           "expected a length of 1 to 8 bytes for the breakpoint");

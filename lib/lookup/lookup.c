@@ -378,6 +378,14 @@ static int lookup_raw_or_kernel(const struct pfm_ctx *ctx, struct spec *spec, in
 	return other != PFMLIB_ERR_NOTFOUND ? other : rc;
 }
 
+/* Refuses terms that are all levels or modifiers ("cpu/u/"): no bit of them selects an event. */
+static int refuse_terms_without_event(const struct pmu_search *s)
+{
+	return pfmi_base_set_error(s->error, PFMLIB_ERR_SYNTAX, PFM_KIND_SYNTAX, s->spec->text,
+	                           s->spec->attrs,
+	                           "no term names an event; add its name or \"config=\"");
+}
+
 /* The row that was found with the text's attributes; without them if numbers alone led to the
  * row. */
 static int build_found_event(struct pmu_search *s, bool by_numbers, struct event *out)
@@ -388,6 +396,8 @@ static int build_found_event(struct pmu_search *s, bool by_numbers, struct event
 		pfmi_pmu_init_event(out, s->table, s->row_index);
 	} else {
 		rc = pfmi_lookup_resolve_attrs(s->table, s->row_index, s->spec, out, s->error);
+		if (!rc && s->row_index == ROW_NONE && !out->n_user_fields)
+			rc = refuse_terms_without_event(s);
 		if (!rc && s->row_index == ROW_NONE)
 			pfmi_lookup_adopt_row(out);
 	}

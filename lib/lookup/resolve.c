@@ -117,8 +117,20 @@ static int read_other_attribute(struct attr_reader *r)
 	return rc < 0 ? rc : PFMLIB_SUCCESS;
 }
 
+/* Between slashes, a field of the running kernel's PMU wins over each letter and word of ours. */
+static int find_kernel_field(const struct attr_reader *r)
+{
+	return r->spec->form == SPEC_PERF && r->event->table->flags & TABLE_FROM_KERNEL
+	               ? pfmi_attr_find_exact_field(r)
+	               : -1;
+}
+
 static int read_attribute(struct attr_reader *r)
 {
+	int kernel_field = find_kernel_field(r);
+
+	if (kernel_field >= 0)
+		return pfmi_attr_read_field(r, (unsigned)kernel_field);
 	r->field = FIELD_NOT_SEARCHED;
 	if (!is_perf_modifier(r))
 		return read_other_attribute(r);

@@ -29,7 +29,8 @@ static bool read_perf_type(struct sysfs_reader *r, struct sysfs_pmu *d)
 	uint64_t v;
 
 	if (!pfmi_machine_read_sysfs_file(r, d->name, "", "type") ||
-	    !pfmi_base_parse_number((struct slice){ r->text, (uint32_t)strlen(r->text) }, &v) ||
+	    !pfmi_base_parse_perf_number((struct slice){ r->text, (uint32_t)strlen(r->text) },
+	                                 &v) ||
 	    v > INT32_MAX)
 		return false;
 	d->type = (int)v;

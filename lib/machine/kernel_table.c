@@ -4,16 +4,41 @@
 #include <float.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include "base/bits.h"
 #include "machine/machine_internal.h"
 
 #define MAX_KERNEL_EVENTS 20000
 
 /* ---- format ---------------------------------------------------------------------------------- */
 
-/* "config1:0-7,32-35" */
+static uint64_t make_bit_range(unsigned first, unsigned last)
+{
+	return ~(uint64_t)0 >> (63 - (last - first)) << first;
+}
+
+/* Stores the runs of bits that are set, lowest first. Returns 0 if there are more than four. */
+static unsigned split_bits(uint64_t bits, uint8_t word, struct bitrange out[4])
+{
+	unsigned n = 0;
+
+	for (unsigned lsb = 0, width; lsb < 64 && bits >> lsb; lsb += width) {
+		lsb += base_find_lowest_bit(bits >> lsb);
+		width = ~(bits >> lsb) ? base_find_lowest_bit(~(bits >> lsb)) : 64;
+		if (n == 4)
+			return 0;
+		out[n++] = (struct bitrange){ .config_word = word,
+			                      .lsb = (uint8_t)lsb,
+			                      .width = (uint8_t)width };
+	}
+	return n;
+}
+
+/* Parses "config1:0-7,32-35". As in perf, the list is a set of bits: the lowest bit of a value is
+ * in the lowest bit of the set, in whatever order the list has them. */
 static unsigned parse_bit_ranges(const char *s, struct bitrange out[4])
 {
-	unsigned n = 0, first, last;
+	unsigned first, last;
+	uint64_t bits = 0;
 	uint8_t word = 0;
 
 	if (strncmp(s, "config", 6) != 0)
@@ -24,16 +49,11 @@ static unsigned parse_bit_ranges(const char *s, struct bitrange out[4])
 	if (*s++ != ':')
 		return 0;
 	while (pfmi_machine_next_cpu_range(&s, &first, &last)) {
-		if (last > 63 || n == 4)
+		if (last > 63)
 			return 0;
-		if (n && out[n - 1].lsb + out[n - 1].width == first)
-			out[n - 1].width = (uint8_t)(last + 1 - out[n - 1].lsb);
-		else
-			out[n++] = (struct bitrange){ .config_word = word,
-				                      .lsb = (uint8_t)first,
-				                      .width = (uint8_t)(last - first + 1) };
+		bits |= make_bit_range(first, last);
 	}
-	return *s ? 0 : n;
+	return *s ? 0 : split_bits(bits, word, out);
 }
 
 /* The key of a format field of the kernel, which calls the code of an event "event". */
@@ -95,18 +115,44 @@ struct text_field_numbers {
 	unsigned scale, unit, params;
 };
 
-/* Sets a field of the last row from the term "NAME" or "NAME=VALUE" of @len characters at @s, with
- * @name characters of the name. False if the value cannot be parsed or is too large. */
-static bool add_event_term(struct table_builder *b, unsigned field, const char *s, size_t name,
-                           size_t len)
+/* The configuration words of an event, and the bits that its terms have set. */
+struct term_bits {
+	uint64_t words[4], taken[4];
+};
+
+/* Adds bit @i of @value to each bit of the field. False if an earlier term has set one of its bits
+ * to another value: perf ORs such terms, which is an event that no one meant. */
+static bool take_bits(struct term_bits *bits, const struct field *f, uint64_t value)
 {
+	for (unsigned i = 0; i < f->n_ranges; i++) {
+		const struct bitrange *r = &f->ranges[i];
+		uint64_t mask = make_bit_range(r->lsb, r->lsb + r->width - 1u),
+			 put = value << r->lsb & mask, *word = &bits->words[r->config_word],
+			 *taken = &bits->taken[r->config_word];
+
+		if ((*word ^ put) & *taken & mask)
+			return false;
+		*word |= put;
+		*taken |= mask;
+		value = r->width < 64 ? value >> r->width : 0;
+	}
+	return true;
+}
+
+/* Sets a field of the last row from the term "NAME" or "NAME=VALUE" of @len characters at @s, with
+ * @name characters of the name. False if the value cannot be parsed, is too large, or contradicts
+ * an earlier term. */
+static bool add_event_term(struct table_builder *b, unsigned field, const char *s, size_t name,
+                           size_t len, struct term_bits *bits)
+{
+	const struct field *f = pfmi_table_get_built_field(b, field);
 	uint64_t value = 1;
 
 	if (name < len &&
-	    !pfmi_base_parse_number((struct slice){ s + name + 1, (uint32_t)(len - name - 1) },
-	                            &value))
+	    !pfmi_base_parse_perf_number((struct slice){ s + name + 1, (uint32_t)(len - name - 1) },
+	                                 &value))
 		return false;
-	if (value > pfmi_table_get_built_field(b, field)->max)
+	if (value > f->max || !take_bits(bits, f, value))
 		return false;
 	pfmi_table_set_row_value(b, field, value);
 	return true;
@@ -119,6 +165,7 @@ static bool add_event_terms(struct sysfs_reader *r, struct table_builder *b,
 	char params[256]; /* names of the terms that a user must give a value: "NAME=?" */
 	size_t used = 0;
 	const char *s = r->text;
+	struct term_bits bits = { { 0 }, { 0 } };
 
 	if (!*s)
 		return false;
@@ -135,7 +182,7 @@ static bool add_event_terms(struct sysfs_reader *r, struct table_builder *b,
 				params[used++] = ' ';
 			memcpy(params + used, s, name);
 			used += name;
-		} else if (!add_event_term(b, (unsigned)field, s, name, len)) {
+		} else if (!add_event_term(b, (unsigned)field, s, name, len, &bits)) {
 			return false;
 		}
 		if (!s[len])
@@ -230,8 +277,8 @@ static void add_capabilities(struct sysfs_reader *r, struct table_builder *b, co
 	for (size_t i = 0; i < files.n; i++) {
 		if (!pfmi_machine_read_sysfs_file(r, pmu, "caps/", files.items[i]))
 			continue;
-		if (pfmi_base_parse_number((struct slice){ r->text, (uint32_t)strlen(r->text) },
-		                           &value))
+		if (pfmi_base_parse_perf_number(
+			    (struct slice){ r->text, (uint32_t)strlen(r->text) }, &value))
 			pfmi_table_add_feature(b, files.items[i], NULL, value);
 		else
 			pfmi_table_add_feature(b, files.items[i], r->text, 0);

@@ -250,7 +250,26 @@ static void errors_between_slashes(void **state)
 	pfm_close_context(ctx);
 }
 
+/* Terms that are levels or modifiers alone select no event. */
+static void terms_without_an_event(void **state)
+{
+	static const char *const texts[] = { "skl/u/", "skl/k/", "cpu/u/", "skl/u,k/" };
+	pfm_ctx_t *ctx = open_for("skl");
+
+	(void)state;
+	for (unsigned i = 0; i < COUNT(texts); i++) {
+		pfm_encoding_t e;
+		pfm_error_t error;
+
+		if (encode(ctx, texts[i], &e, &error) != PFMLIB_ERR_SYNTAX)
+			fail_msg("%s: kind %d, config %" PRIx64, texts[i], error.kind,
+			         e.attr.config);
+	}
+	pfm_close_context(ctx);
+}
+
 UNIT(lookup_perf_syntax, cmocka_unit_test(every_word_is_a_raw_number),
      cmocka_unit_test(texts_that_are_not_raw_numbers), cmocka_unit_test(raw_numbers_without_a_pmu),
      cmocka_unit_test(devices_of_parts), cmocka_unit_test(extra_registers_that_are_named),
-     cmocka_unit_test(rows_between_slashes), cmocka_unit_test(errors_between_slashes));
+     cmocka_unit_test(rows_between_slashes), cmocka_unit_test(errors_between_slashes),
+     cmocka_unit_test(terms_without_an_event));
