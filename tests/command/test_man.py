@@ -588,6 +588,29 @@ class Whole(unittest.TestCase):
                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True)
         self.assertEqual((done.returncode, done.stdout), (0, ""))
 
+    def test_no_macro_is_in_the_text(self):
+        """A macro of mdoc in the middle of a text line prints as a word."""
+        if not MANDOC:
+            self.skipTest("mandoc is not installed")
+        macros = re.compile(r"(?:^|[ (])(?:Ns|Ar|Fa|Va|Dv|Li|Vt|Cm|Fl|Em|Sy|Xr|Pq|Dq|Ql|Ic)"
+                            r" [A-Za-z.,]", re.M)
+        for path in pages():
+            with self.subTest(os.path.basename(path)):
+                done = subprocess.run([MANDOC, "-T", "ascii", path], stdout=subprocess.PIPE,
+                                      universal_newlines=True)
+                text = re.sub(".\b", "", done.stdout)
+                self.assertEqual(macros.findall(text), [])
+
+    def test_example_of_the_device_reports_its_absence(self):
+        """Without a device the first example of pfm_device(3) fails and names the cause."""
+        failed, exe = Built.get()[next(p.name for p in programs()
+                                            if "issued alone" in p.text)]
+        self.assertIsNone(failed)
+        done = subprocess.run([exe], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              env=clean_environment(), universal_newlines=True, timeout=60)
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn("ev4::issues: not ", done.stderr)
+
     def test_every_page_is_installed(self):
         listed = set(re.findall(r"'(man\d/[\w.]+)'", read(os.path.join(DOCS, "meson.build"))))
         self.assertEqual(
