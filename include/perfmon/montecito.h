@@ -109,7 +109,7 @@ typedef struct {
 /* rr_flags */
 #define PFMLIB_MONT_RR_INV 0x1 /* code only: count outside the ranges */
 #define PFMLIB_MONT_RR_NO_FINE_MODE                                                                \
-	0x2 /* code only: use power-of-two blocks even if exact limits are possible */
+	0x2 /* code only: use power-of-two blocks even if fine mode is possible */
 #define PFMLIB_MONT_IRR_DEMAND_FETCH                                                               \
 	0x4 /* for the four events that count both kinds of fetches: apply to demand fetches */
 #define PFMLIB_MONT_IRR_PREFETCH_MATCH 0x8 /* for these events: apply to prefetches */

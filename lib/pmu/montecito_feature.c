@@ -183,7 +183,8 @@ static bool is_noncache_dear_event(const struct mont_event_traits *tr)
 }
 
 /* In TLB and ALAT mode the data EAR stores its instruction address in a register of the trace
- * buffer, which must be off. */
+ * buffer, which must be off. plan_etb() then writes PMC39 = 0, as libpfm 3.10 does, because the
+ * register may hold the setting of an earlier session. */
 static bool is_trace_buffer_blocked(const struct mont_plan_context *w)
 {
 	const pfmlib_mont_ear_t *dear = w->input ? &w->input->pfp_mont_dear : NULL;
@@ -278,6 +279,65 @@ static int check_opcode_width(const struct mont_plan_context *w, const pfmlib_mo
 	return PFMLIB_SUCCESS;
 }
 
+static int check_opcode_slots(const struct mont_plan_context *w, const pfmlib_mont_opcm_t *o)
+{
+	if ((o->opcm_m | o->opcm_i | o->opcm_f | o->opcm_b) > 1)
+		return mont_set_error(w, PFMLIB_ERR_INVAL, -1,
+		                      "expected 0 or 1 in opcm_m, opcm_i, opcm_f and opcm_b");
+	return check_opcode_width(w, o);
+}
+
+/* Flags without a meaning, which a later version may give one. */
+static int check_flags(const struct mont_plan_context *w)
+{
+	const unsigned counter = PFMLIB_MONT_FL_EVT_NO_QUALCHECK | PFMLIB_MONT_FL_EVT_ALL_THRD |
+	                         PFMLIB_MONT_FL_EVT_ACTIVE_ONLY | PFMLIB_MONT_FL_EVT_ALWAYS,
+		       range = PFMLIB_MONT_RR_INV | PFMLIB_MONT_RR_NO_FINE_MODE |
+	                       PFMLIB_MONT_IRR_DEMAND_FETCH | PFMLIB_MONT_IRR_PREFETCH_MATCH;
+	const pfmlib_mont_input_param_t *in = w->input;
+
+	if (in->pfp_mont_flags)
+		return mont_set_error(w, PFMLIB_ERR_INVAL, -1, "expected 0 in pfp_mont_flags");
+	if ((w->has_irange && in->pfp_mont_irange.rr_flags & ~range) ||
+	    (w->has_drange && in->pfp_mont_drange.rr_flags & ~range))
+		return mont_set_error(w, PFMLIB_ERR_INVAL, -1, "unknown flags of an address range");
+	for (unsigned i = 0; i < w->req->n_events; i++)
+		if (w->plan->events[i].flags & ~counter)
+			return mont_set_error(w, PFMLIB_ERR_INVAL, (int)i,
+			                      "unknown flags of a counter");
+	return PFMLIB_SUCCESS;
+}
+
+static bool fits_field(uint64_t value, struct register_field f)
+{
+	return !(value & ~register_field_mask(f));
+}
+
+/* Values that are wider than the bits of their register. */
+static int check_widths(const struct mont_plan_context *w)
+{
+	const pfmlib_mont_input_param_t *in = w->input;
+	bool is_tlb = in->pfp_mont_iear.ear_mode == PFMLIB_MONT_EAR_TLB_MODE;
+
+	if (in->pfp_mont_iear.ear_used &&
+	    !fits_field(in->pfp_mont_iear.ear_umask,
+	                is_tlb ? iear_tlb_umask : iear_bits[IEAR_FIELD_UMASK]))
+		return mont_set_error(w, PFMLIB_ERR_INVAL, -1,
+		                      is_tlb ? "expected at most 7 bits in the unit mask of the "
+		                               "instruction EAR in TLB mode"
+		                             : "expected at most 8 bits in the unit mask of the "
+		                               "instruction EAR");
+	if (in->pfp_mont_dear.ear_used &&
+	    !fits_field(in->pfp_mont_dear.ear_umask, dear_bits[DEAR_FIELD_UMASK]))
+		return mont_set_error(w, PFMLIB_ERR_INVAL, -1,
+		                      "expected at most 4 bits in the unit mask of the data EAR");
+	if (in->pfp_mont_ipear.ipear_used &&
+	    !fits_field(in->pfp_mont_ipear.ipear_delay, ipear_bits[IPEAR_FIELD_DELAY]))
+		return mont_set_error(w, PFMLIB_ERR_INVAL, -1,
+		                      "expected a delay from 0 to 255 in ipear_delay");
+	return PFMLIB_SUCCESS;
+}
+
 static int check_counter_settings(const struct mont_plan_context *w, unsigned i)
 {
 	const struct mont_event_traits *tr = &w->plan->events[i];
@@ -326,9 +386,13 @@ static int check_settings(const struct mont_plan_context *w)
 	if (!rc)
 		rc = check_ear_events(w, is_dear_event);
 	if (!rc && w->has_opcm1)
-		rc = check_opcode_width(w, &w->input->pfp_mont_opcm1);
+		rc = check_opcode_slots(w, &w->input->pfp_mont_opcm1);
 	if (!rc && w->has_opcm2)
-		rc = check_opcode_width(w, &w->input->pfp_mont_opcm2);
+		rc = check_opcode_slots(w, &w->input->pfp_mont_opcm2);
+	if (!rc && w->input)
+		rc = check_flags(w);
+	if (!rc && w->input)
+		rc = check_widths(w);
 	if (!rc && etb &&
 	    (etb->etb_ds || (etb->etb_tm | etb->etb_ptm | etb->etb_ppm | etb->etb_brt) > 3))
 		rc = mont_set_error(

@@ -78,6 +78,9 @@ static int collect_code_range_needs(const struct mont_plan_context *w, const str
 			tr->code == CODE_CYCLES && tr->umask == UMASK_CYCLES_QUAL;
 	}
 	retired_only = c->n_retired == w->req->n_events;
+	/* Fine mode takes two ranges. Blocks can hold four, if each event counts instructions that
+	 * one pair tags. */
+	c->is_fine &= !(retired_only && n > 2);
 	if (c->is_fine ? n > 2 : !retired_only && n > 1)
 		return mont_set_error(
 			w, PFMLIB_ERR_IRRTOOMANY, -1,
@@ -163,8 +166,9 @@ static const char *explain_needed_events(unsigned n_blocks)
 	}
 }
 
-/* Puts ranges into as many blocks as needed. Each event is tagged by one pair; the caller adds the
- * counts up. */
+/* Puts ranges into as many blocks as needed; into larger ones if the pairs that tag an event are
+ * fewer, so that each range is covered and rr_soff and rr_eoff tell what is counted besides. Each
+ * event is tagged by one pair; the caller adds the counts up. */
 static int put_cover_blocks(const struct mont_plan_context *w, const struct mont_range *r,
                             unsigned n, const struct code_range_needs *c)
 {
@@ -179,6 +183,11 @@ static int put_cover_blocks(const struct mont_plan_context *w, const struct mont
 		return mont_set_error(
 			w, PFMLIB_ERR_IRRTOOMANY, -1,
 			"the pairs of code registers that tag an event cannot cover the ranges");
+	if ((unsigned)n_blocks > tagged && n <= tagged) {
+		int n_larger = pfmi_mont_find_best_cover(r, n, tagged, b);
+
+		n_blocks = n_larger > 0 ? n_larger : n_blocks;
+	}
 	if ((unsigned)n_blocks > tagged)
 		return mont_set_error(w, PFMLIB_ERR_IRRINVAL, -1,
 		                      explain_needed_events((unsigned)n_blocks));

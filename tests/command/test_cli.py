@@ -1279,13 +1279,37 @@ class Dispatch(Case):
             "dispatch", "--pmu", "montecito", "--irange", "0x4000000000001010-0x4000000000031200"
         ]
         named = re.findall(r"IA64_TAGGED\w+",
-                           self.fails(1, *command, "IA64_TAGGED_INST_RETIRED_IBRP0_PMC32_33"))
+                           self.fails(1, *command, "IA64_TAGGED_INST_RETIRED_IBRP1_PMC34_35"))
         self.assertEqual(len(named), 4)
         self.done(*command, *named)
+        # One event that counts for the first pair gets one larger block.
+        self.assertIn("0x4000000000000000", self.done(*command, named[0]))
 
     def test_too_many_events(self):
         self.fails(1, "dispatch", "--pmu", "coreduo", *["Instr_Ret"] * 3)
         self.fails(2, "dispatch", "--pmu", "coreduo", *["Instr_Ret"] * 65)
+
+
+class KernelFields(Case):
+    """Fields of a PMU that only the kernel knows: the exact name wins over short names, as in
+    perf, whose parser knows the names of the format files alone."""
+
+    def test_exact_names_of_fields(self):
+        fields = {"event": 0, "edge": 8, "e": 9, "inv": 10, "i": 11, "cmask": 12, "c": 13,
+                  "any": 14, "t": 15, "u": 16}
+        with tempfile.TemporaryDirectory() as root:
+            top = os.path.join(root, "sys/bus/event_source/devices/ux")
+            os.makedirs(os.path.join(top, "format"))
+            with open(os.path.join(top, "type"), "w") as f:
+                f.write("030\n")
+            for name, bit in fields.items():
+                with open(os.path.join(top, "format", name), "w") as f:
+                    f.write("config:%d\n" % bit)
+            for name, bit in fields.items():
+                (o,) = objects(self.done("encode", "--json", "ux/%s/" % name,
+                                         env={"PERFMON_SYSFS": root}))
+                self.assertEqual((o["perf"]["type"], int(o["perf"]["config"], 16)),
+                                 (30, 1 << bit), name)
 
 
 class Decode(Case):

@@ -190,19 +190,71 @@ static void trace_buffer(void **state)
 	refused(a, PFMLIB_ERR_EVTINCOMP, -1);
 }
 
+/* Unit masks of address registers, instruction slots and flags: the widest value that fits, and the
+ * first that does not. */
+static void values_that_do_not_fit(void **state)
+{
+	static const struct {
+		bool is_code;
+		pfmlib_mont_ear_mode_t mode;
+		uint64_t last;
+	} ears[] = {
+		{ true, PFMLIB_MONT_EAR_CACHE_MODE, 0xff },
+		{ true, PFMLIB_MONT_EAR_TLB_MODE, 0x7f },
+		{ false, PFMLIB_MONT_EAR_CACHE_MODE, 0xf },
+	};
+	struct asked *a = begin(1);
+	unsigned char *slots[] = { &a->in.pfp_mont_opcm1.opcm_m, &a->in.pfp_mont_opcm1.opcm_i,
+		                   &a->in.pfp_mont_opcm1.opcm_f, &a->in.pfp_mont_opcm1.opcm_b };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(ears); i++) {
+		pfmlib_mont_ear_t *e =
+			ears[i].is_code ? &a->in.pfp_mont_iear : &a->in.pfp_mont_dear;
+
+		*e = (pfmlib_mont_ear_t){ .ear_used = 1,
+			                  .ear_mode = ears[i].mode,
+			                  .ear_umask = ears[i].last };
+		assert_int_equal(plan(a), PFMLIB_SUCCESS);
+		e->ear_umask++;
+		refused(a, PFMLIB_ERR_INVAL, -1);
+		e->ear_used = 0;
+	}
+	a->w.has_opcm1 = true;
+	for (size_t i = 0; i < COUNT(slots); i++) {
+		*slots[i] = 1;
+		assert_int_equal(plan(a), PFMLIB_SUCCESS);
+		*slots[i] = 2;
+		refused(a, PFMLIB_ERR_INVAL, -1);
+		*slots[i] = 0;
+	}
+	a->w.has_opcm1 = false;
+	a->in.pfp_mont_flags = 1;
+	refused(a, PFMLIB_ERR_INVAL, -1);
+	a->in.pfp_mont_flags = 0;
+	a->mp.events[0].flags = 16;
+	refused(a, PFMLIB_ERR_INVAL, 0);
+}
+
 static void instruction_addresses(void **state)
 {
 	struct asked *a = begin(1);
 
 	(void)state;
 	a->in.pfp_mont_ipear =
-		(pfmlib_mont_ipear_t){ .ipear_used = 1, .ipear_plm = 2, .ipear_delay = 0x1c4 };
+		(pfmlib_mont_ipear_t){ .ipear_used = 1, .ipear_plm = 2, .ipear_delay = 0xc4 };
 	assert_int_equal(plan(a), PFMLIB_SUCCESS);
 	expect_registers(a, "42:" TRACE);
 	assert_int_equal(pmc(a, 42), 2 | 4 << 8 | 0xc4 << 11);
 	a->req.flags = PFMLIB_PFP_SYSTEMWIDE;
 	plan(a);
 	assert_int_equal(pmc(a, 42), 2 | 1 << 6 | 4 << 8 | 0xc4 << 11);
+	a->in.pfp_mont_ipear.ipear_delay = 255;
+	assert_int_equal(plan(a), PFMLIB_SUCCESS);
+	a->in.pfp_mont_ipear.ipear_delay = 256;
+	refused(a, PFMLIB_ERR_INVAL, -1);
+	assert_non_null(strstr(a->why.detail, "0 to 255"));
+	a->in.pfp_mont_ipear.ipear_delay = 0;
 	a->in.pfp_mont_ipear.ipear_plm = 16;
 	refused(a, PFMLIB_ERR_INVAL, -1);
 	a->in.pfp_mont_ipear.ipear_plm = 0;
@@ -268,5 +320,5 @@ UNIT(pmu_montecito_feature, cmocka_unit_test(no_features_clear_the_output),
      cmocka_unit_test(instruction_ears), cmocka_unit_test(data_ears),
      cmocka_unit_test(ears_of_two_events), cmocka_unit_test(opcode_matchers),
      cmocka_unit_test(trace_buffer), cmocka_unit_test(instruction_addresses),
-     cmocka_unit_test(counters_of_events),
+     cmocka_unit_test(values_that_do_not_fit), cmocka_unit_test(counters_of_events),
      cmocka_unit_test(refuses_requests_for_unavailable_registers));
