@@ -96,7 +96,7 @@ int pfm_describe_modifier(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigne
 			continue;
 		full.name = table_get_text(t, f->name);
 		full.min = f->min;
-		full.max = f->max;
+		full.max = pfmi_pmu_get_modifier_limit(&ev, f);
 		full.preset = pfmi_pmu_get_field_value(&ev, k, ANY_COUNTER);
 		base_copy_struct_out(info, &full, sizeof(full));
 		return PFMLIB_SUCCESS;

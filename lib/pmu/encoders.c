@@ -34,6 +34,13 @@ int pfmi_pmu_check_event(struct event *ev, pfm_error_t *why)
 	return ops && ops->check_event ? ops->check_event(ev, why) : PFMLIB_SUCCESS;
 }
 
+uint64_t pfmi_pmu_get_modifier_limit(const struct event *ev, const struct field *f)
+{
+	const struct encoder_ops *ops = get_ops(ev->table);
+
+	return ops && ops->get_modifier_limit ? ops->get_modifier_limit(ev, f) : f->max;
+}
+
 int pfmi_pmu_constrain_set(const struct encode_request *req, struct plan *out, pfm_error_t *why)
 {
 	const struct encoder_ops *ops = get_ops(req->table);

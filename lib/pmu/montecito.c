@@ -458,11 +458,21 @@ void pfmi_mont_encode_set(const struct plan *plan, const struct placement *where
 	}
 }
 
-static int refuse_threshold(const struct event *ev, pfm_error_t *why)
+/* A threshold of n asks for more than n occurrences in one cycle. */
+static unsigned get_threshold_limit(const struct mont_event_traits *tr)
 {
-	int rc = pfmi_base_set_plain_error(
-		why, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE,
-		"the threshold must be below what can happen in one cycle");
+	return tr->max_increment ? tr->max_increment - 1u : 0;
+}
+
+static int refuse_threshold(const struct event *ev, unsigned limit, pfm_error_t *why)
+{
+	int rc = pfmi_base_set_plain_error(why, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE,
+	                                   limit ? "out of range: at most"
+	                                         : "the event takes no threshold: it occurs "
+	                                           "at most once in a cycle");
+
+	if (why)
+		why->number = limit;
 
 	for (unsigned i = 0; why && i < ev->n_user_fields; i++)
 		if (table_fields(ev->table)[ev->user_fields[i].field].key == KEY_THRES) {
@@ -482,8 +492,19 @@ int pfmi_mont_check_event(struct event *ev, pfm_error_t *why)
 	if (ev->has_raw_umask && ev->group_values[0] > 0xf)
 		return pfmi_base_set_plain_error(why, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE,
 		                                 "expected one of the four states of a cache line");
-	return tr.threshold && tr.threshold >= tr.max_increment ? refuse_threshold(ev, why)
-	                                                        : PFMLIB_SUCCESS;
+	return tr.threshold > get_threshold_limit(&tr)
+	               ? refuse_threshold(ev, get_threshold_limit(&tr), why)
+	               : PFMLIB_SUCCESS;
+}
+
+static uint64_t get_modifier_limit(const struct event *ev, const struct field *f)
+{
+	struct mont_event_traits tr;
+
+	if (f->key != KEY_THRES)
+		return f->max;
+	read_event_traits(ev, &tr);
+	return get_threshold_limit(&tr);
 }
 
 /* No version of Linux supports these counters with perf events. */
@@ -495,6 +516,7 @@ void pfmi_mont_build_attr(const struct event *ev, unsigned plm, pfm_attr_t *out)
 
 const struct encoder_ops pfmi_montecito_ops = {
 	.check_event = pfmi_mont_check_event,
+	.get_modifier_limit = get_modifier_limit,
 	.constrain_set = pfmi_mont_constrain_set,
 	.encode_set = pfmi_mont_encode_set,
 	.build_attr = pfmi_mont_build_attr,

@@ -244,6 +244,8 @@ static inline uint64_t register_field_extract(uint64_t reg, struct register_fiel
 
 /* True if this library has the table's encoder. */
 bool pfmi_pmu_has_encoder(const struct table *t);
+/* The largest value that modifier @f of the event can have. */
+uint64_t pfmi_pmu_get_modifier_limit(const struct event *ev, const struct field *f);
 /* Checks an event whose attributes were read, and completes it. */
 int pfmi_pmu_check_event(struct event *ev, pfm_error_t *why);
 /* Finds the counters that can count each event. Refuses sets that the hardware cannot count. */

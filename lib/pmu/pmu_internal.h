@@ -28,6 +28,8 @@ struct encoder_ops {
 	 * completes it. Returns 0 or PFMLIB_ERR_*, with the reason in *@why. NULL: every event is
 	 * valid. */
 	int (*check_event)(struct event *ev, pfm_error_t *why);
+	/* The largest value of modifier @f of the event. NULL: that of the field. */
+	uint64_t (*get_modifier_limit)(const struct event *ev, const struct field *f);
 	/* Fills *@out with the counters that each event of a set can use. Returns 0 or
 	 * PFMLIB_ERR_*. */
 	int (*constrain_set)(const struct encode_request *req, struct plan *out, pfm_error_t *why);

@@ -2,6 +2,7 @@
 /* Constraints of sets of x86 events: the counters that each can use, and extra registers that they
  * share. */
 #include <perfmon/coreduo.h>
+#include "base/bits.h"
 #include "pmu/x86.h"
 
 static bool is_slots_event(uint64_t config)
@@ -34,15 +35,6 @@ static int find_register_holder(const struct x86_plan_extra *x, uint64_t placed,
 	return -1;
 }
 
-static int report_register_clash(int event, int holder, int other, pfm_error_t *why)
-{
-	pfmi_base_set_event_error(why, PFMLIB_ERR_NOASSIGN, PFM_KIND_NO_PLACEMENT, event,
-	                          "they need different values in the same extra register");
-	pfmi_base_set_clash(why, (uint64_t)1 << event | (uint64_t)1 << holder |
-	                                 (other >= 0 ? (uint64_t)1 << other : 0));
-	return PFMLIB_ERR_NOASSIGN;
-}
-
 static void use_alternate_register(const struct event *ev, struct x86_select *s, uint64_t alt)
 {
 	uint64_t config[4] = { s->config };
@@ -55,31 +47,28 @@ static void use_alternate_register(const struct event *ev, struct x86_select *s,
 
 /* Places event @i in its extra register: it shares a register with an equal value, or moves to the
  * other register of the pair. A new value needs one free register of either kind, so no other order
- * of events would fit more. */
-static int place_extra_register(const struct event *ev, struct x86_plan_extra *x, unsigned i,
-                                uint64_t placed, pfm_error_t *why)
+ * of events would fit more. False if no register is left. */
+static bool place_extra_register(const struct event *ev, struct x86_plan_extra *x, unsigned i,
+                                 uint64_t placed)
 {
 	struct x86_select *s = &x->selects[i];
 	int holder = find_register_holder(x, placed, s->extra_msr), other;
 	uint64_t alt = get_alternate_register(ev);
 
-	if (!alt || alt >> 32 == s->extra_msr)
-		return holder < 0 || x->selects[holder].extra_value == s->extra_value
-		               ? PFMLIB_SUCCESS
-		               : report_register_clash((int)i, holder, -1, why);
-	other = find_register_holder(x, placed, (uint32_t)(alt >> 32));
-	if (holder >= 0 && x->selects[holder].extra_value == s->extra_value)
-		return PFMLIB_SUCCESS;
-	if (other >= 0 && x->selects[other].extra_value == s->extra_value) {
-		use_alternate_register(ev, s, alt);
-		return PFMLIB_SUCCESS;
+	if (holder < 0 || x->selects[holder].extra_value == s->extra_value) {
+		other = alt && holder < 0 ? find_register_holder(x, placed, (uint32_t)(alt >> 32))
+		                          : -1;
+		if (other >= 0 && x->selects[other].extra_value == s->extra_value)
+			use_alternate_register(ev, s, alt);
+		return true;
 	}
-	if (holder < 0)
-		return PFMLIB_SUCCESS;
-	if (other >= 0)
-		return report_register_clash((int)i, holder, other, why);
+	if (!alt || alt >> 32 == s->extra_msr)
+		return false;
+	other = find_register_holder(x, placed, (uint32_t)(alt >> 32));
+	if (other >= 0 && x->selects[other].extra_value != s->extra_value)
+		return false;
 	use_alternate_register(ev, s, alt);
-	return PFMLIB_SUCCESS;
+	return true;
 }
 
 bool pfmi_x86_shares_extra_register(const struct x86_plan_extra *x, unsigned i)
@@ -104,25 +93,71 @@ static int check_register_count(const struct encode_request *req, const struct x
 	                                           "the set needs too many registers");
 }
 
-/* Places all extra registers. Events that can use only one register come first. */
-static int place_extra_registers(const struct encode_request *req, struct x86_plan_extra *x,
-                                 pfm_error_t *why)
+/* Places the extra registers of the events in @active. Events that can use only one register come
+ * first. False if some event has no register. */
+static bool place_active_registers(const struct encode_request *req, struct x86_plan_extra *x,
+                                   uint64_t active)
 {
 	uint64_t placed = 0;
 
 	for (unsigned pass = 0; pass < 2; pass++)
 		for (unsigned i = 0; i < req->n_events; i++) {
 			bool movable = get_alternate_register(&req->events[i]) != 0;
-			int rc;
 
-			if (!x->selects[i].extra_msr || movable != (pass == 1))
+			if (!(active >> i & 1) || !x->selects[i].extra_msr ||
+			    movable != (pass == 1))
 				continue;
-			rc = place_extra_register(&req->events[i], x, i, placed, why);
-			if (rc)
-				return rc;
+			if (!place_extra_register(&req->events[i], x, i, placed))
+				return false;
 			placed |= (uint64_t)1 << i;
 		}
-	return check_register_count(req, x, why);
+	return true;
+}
+
+static bool clashes(const struct encode_request *req, const struct x86_plan_extra *x,
+                    uint64_t active)
+{
+	struct x86_plan_extra scratch = *x;
+
+	return !place_active_registers(req, &scratch, active);
+}
+
+/* The smallest set that clashes, the first of its size: a pair of values for one register, or three
+ * values for the two registers of a pair. */
+static uint64_t find_smallest_register_clash(const struct encode_request *req,
+                                             const struct x86_plan_extra *x)
+{
+	unsigned n = req->n_events;
+	const uint64_t one = 1;
+
+	for (unsigned i = 0; i < n; i++)
+		for (unsigned k = i + 1; k < n; k++)
+			if (clashes(req, x, one << i | one << k))
+				return one << i | one << k;
+	for (unsigned i = 0; i < n; i++)
+		for (unsigned k = i + 1; k < n; k++)
+			for (unsigned l = k + 1; l < n; l++)
+				if (clashes(req, x, one << i | one << k | one << l))
+					return one << i | one << k | one << l;
+	return n < 64 ? (one << n) - 1 : ~(uint64_t)0;
+}
+
+static int place_extra_registers(const struct encode_request *req, struct x86_plan_extra *x,
+                                 pfm_error_t *why)
+{
+	const struct x86_plan_extra unplaced = *x;
+	uint64_t clash;
+
+	if (place_active_registers(req, x, ~(uint64_t)0))
+		return check_register_count(req, x, why);
+	if (!why)
+		return PFMLIB_ERR_NOASSIGN;
+	clash = find_smallest_register_clash(req, &unplaced);
+	pfmi_base_set_event_error(why, PFMLIB_ERR_NOASSIGN, PFM_KIND_NO_PLACEMENT,
+	                          (int)base_find_lowest_bit(clash),
+	                          "they need different values in the same extra register");
+	pfmi_base_set_clash(why, clash);
+	return PFMLIB_ERR_NOASSIGN;
 }
 
 /* ---- Core Duo's own settings ----------------------------------------------------------------- */

@@ -1290,6 +1290,20 @@ class Dispatch(Case):
         self.fails(2, "dispatch", "--pmu", "coreduo", *["Instr_Ret"] * 65)
 
 
+class Limits(Case):
+    """Limits of an event and of a counter, not of the field or of counter 0."""
+
+    def test_thresholds_of_an_event(self):
+        self.assertIn("thres=0..5", self.done("show", "montecito::NOPS_RETIRED"))
+        self.assertNotIn("thres", self.done("show", "montecito::FE_BUBBLE_ALL"))
+        self.assertIn("at most 5", self.fails(1, "encode", "montecito::NOPS_RETIRED:thres=6"))
+        self.done("encode", "montecito::NOPS_RETIRED:thres=5")
+
+    def test_widths_of_counters(self):
+        self.assertIn("16 bits; 14 bits of counter 2", self.done("show", "ev5"))
+        self.assertIn("16 bits; 12 bits of counter 1", self.done("show", "ev4"))
+
+
 class KernelFields(Case):
     """Fields of a PMU that only the kernel knows: the exact name wins over short names, as in
     perf, whose parser knows the names of the format files alone."""

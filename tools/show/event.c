@@ -224,7 +224,9 @@ static void print_modifiers(const struct shower *s, const pfm_event_info_t *e)
 	for (i = 0; pfm_describe_modifier(s->ctx, e->pmu, e->event, i, &m) == PFMLIB_SUCCESS &&
 	            n < sizeof(line);
 	     i++) {
-		n += (size_t)snprintf(line + n, sizeof(line) - n, "%s%s", i ? ", " : "", m.name);
+		if (!m.max) /* no other value is possible for this event */
+			continue;
+		n += (size_t)snprintf(line + n, sizeof(line) - n, "%s%s", n ? ", " : "", m.name);
 		if (n < sizeof(line) && (m.min || m.max > 1))
 			n += add_number(line + n, sizeof(line) - n, "=", m.min, &m);
 		if (n < sizeof(line) && (m.min || m.max > 1))

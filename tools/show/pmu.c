@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* pfm show: a processor, as text and as JSON. */
+#include <perfmon/alpha.h>
 #include "common/pfm.h"
 #include "show/show.h"
 
@@ -36,6 +37,23 @@ static void print_features(const struct shower *s, int pmu)
 	}
 }
 
+/* The counters of Alphas differ in width. */
+static void show_width(const pfm_pmu_info_t *p)
+{
+	char buf[160];
+	size_t n = (size_t)snprintf(buf, sizeof(buf), "%u bits", p->width);
+
+	for (unsigned c = 1; c < pfm_alpha_num_counters(p->libpfm_type); c++) {
+		unsigned width = pfm_alpha_counter_width(p->libpfm_type, c);
+
+		if (width != p->width)
+			n += (size_t)snprintf(buf + n, sizeof(buf) - n, "; %u bits of counter %u",
+			                      width, c);
+	}
+	if (p->width)
+		show_line("width", buf);
+}
+
 void show_pmu_as_text(const struct shower *s, int pmu, const pfm_pmu_info_t *p)
 {
 	char buf[160];
@@ -66,10 +84,7 @@ void show_pmu_as_text(const struct shower *s, int pmu, const pfm_pmu_info_t *p)
 		snprintf(buf, sizeof(buf), "%u general, %u fixed", p->n_counters, p->n_fixed);
 		show_line("counters", buf);
 	}
-	if (p->width) {
-		snprintf(buf, sizeof(buf), "%u bits", p->width);
-		show_line("width", buf);
-	}
+	show_width(p);
 	print_features(s, pmu);
 }
 

@@ -46,6 +46,56 @@ static void two_offcore_registers(void **state)
 	assert_true(has_clash(&why, 7));
 }
 
+/* Dispatches the events whose bits are set in @which. */
+static int dispatch_some(const char *pmu, const char *const *texts, unsigned which,
+                         pfm_error_t *why)
+{
+	struct dispatched_set set = { 0 };
+	const char *some[8];
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < 8; i++)
+		if (which >> i & 1)
+			some[n++] = texts[i];
+	return dispatch(pmu, some, n, &set, why);
+}
+
+/* An event that has one register only beside events that can use either: the clash that is reported
+ * is a smallest one, by trying all smaller sets. */
+static void a_clash_is_a_smallest_one(void **state)
+{
+	static const char *const sets[][5] = {
+		{ "skl", "OFFCORE_RESPONSE_0:offcore_rsp=1", "OFFCORE_RESPONSE_0:offcore_rsp=2",
+		  "OFFCORE_RESPONSE.OTHER.ANY_RESPONSE",
+		  "OFFCORE_RESPONSE.DEMAND_RFO.ANY_RESPONSE" },
+		{ "skl", "OFFCORE_RESPONSE.OTHER.ANY_RESPONSE", "OFFCORE_RESPONSE_1:offcore_rsp=1",
+		  "OFFCORE_RESPONSE_1:offcore_rsp=2", "OFFCORE_RESPONSE_0:offcore_rsp=4" },
+		{ "knl", "OFFCORE_RESPONSE.ANY_PF_L2.DDR_NEAR",
+		  "OFFCORE_RESPONSE.ANY_PF_L2.OUTSTANDING", "OFFCORE_RESPONSE.ANY_READ.OUTSTANDING",
+		  "OFFCORE_RESPONSE.ANY_RFO.DDR_NEAR" },
+	};
+
+	(void)state;
+	for (size_t k = 0; k < COUNT(sets); k++)
+		for (unsigned which = 3; which < 16; which++) {
+			pfm_error_t why = PFM_INIT(why), less = PFM_INIT(less);
+			unsigned n_all = (unsigned)__builtin_popcount(which), n_least = n_all;
+
+			if (dispatch_some(sets[k][0], sets[k] + 1, which, &why) !=
+			    PFMLIB_ERR_NOASSIGN)
+				continue;
+			for (unsigned part = 1; part < which; part++)
+				if ((part & which) == part &&
+				    (unsigned)__builtin_popcount(part) < n_least &&
+				    dispatch_some(sets[k][0], sets[k] + 1, part, &less) ==
+				            PFMLIB_ERR_NOASSIGN)
+					n_least = (unsigned)__builtin_popcount(part);
+			if ((unsigned)__builtin_popcountll(get_clash(&why)) != n_least)
+				fail_msg("%s, set %x: expected a clash of %u", sets[k][0], which,
+				         n_least);
+		}
+}
+
 /* Events with equal values share one register. */
 static void equal_values_share_a_register(void **state)
 {
@@ -76,4 +126,5 @@ static void top_down_figures(void **state)
 }
 
 UNIT(pmu_x86_constrain, cmocka_unit_test(two_offcore_registers),
-     cmocka_unit_test(equal_values_share_a_register), cmocka_unit_test(top_down_figures));
+     cmocka_unit_test(a_clash_is_a_smallest_one), cmocka_unit_test(equal_values_share_a_register),
+     cmocka_unit_test(top_down_figures));
