@@ -51,7 +51,6 @@ static void check_group(const pfm_plan_t *plan, unsigned group, const pfm_plan_o
 	options.plm = o->plm;
 	options.htoff = o->htoff;
 	options.unavailable = o->taken ? &unavailable : NULL;
-	set.size = sizeof(set);
 	if (n == 0 || dispatch_set(context(), members, n, &options, &set, NULL))
 		abort();
 	for (unsigned i = 0; i < n; i++)

@@ -13,7 +13,7 @@
 #include <unistd.h>
 #include "common/pfm.h"
 #include "series/series.h"
-#include "serve.h"
+#include "exporter/serve.h"
 #include "time_bound.h"
 
 enum {
