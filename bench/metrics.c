@@ -67,7 +67,7 @@ static void time_plan(const char *pmu, unsigned most)
 		}
 		times[r] = read_clock_ns() - begin;
 		pfm_describe_plan(made, &info);
-		pfm_free_plan(made);
+		pfm_close_plan(made);
 	}
 	qsort(times, ROUNDS, sizeof(*times), compare_numbers);
 	printf("plan of %u events, %s: %.3f ms, %u groups, at least %u\n", n, pmu,

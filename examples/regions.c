@@ -63,6 +63,6 @@ int main(void)
 	pthread_join(thread, NULL);
 	results = pfm_read_regions();
 	pfm_write_regions(results, STDOUT_FILENO, "table");
-	pfm_free_region_results(results);
+	pfm_close_region_results(results);
 	return 0;
 }

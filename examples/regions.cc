@@ -41,5 +41,5 @@ int main()
 	}
 	pfm_region_results_t *results = pfm_read_regions();
 	pfm_write_regions(results, STDOUT_FILENO, "table");
-	pfm_free_region_results(results);
+	pfm_close_region_results(results);
 }

@@ -475,7 +475,7 @@ class plan
 	struct releaser {
 		void operator()(pfm_plan_t *p) const
 		{
-			pfm_free_plan(p);
+			pfm_close_plan(p);
 		}
 	};
 	std::unique_ptr<pfm_plan_t, releaser> plan_;

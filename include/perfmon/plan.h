@@ -56,7 +56,7 @@ typedef struct pfm_planned_event {
 
 /** Plans the events of @texts, and those of the metrics and metric groups among them, in as few
  * groups as possible; each group can be counted together.
- * @out      receives the plan, NULL on failure; release it with pfm_free_plan()
+ * @out      receives the plan, NULL on failure; release it with pfm_close_plan()
  * @options  NULL for the defaults
  * @error    filled on failure; may be NULL
  * A group belongs to one PMU. The events of a metric share a group where that costs no extra group.
@@ -86,7 +86,7 @@ int pfm_describe_planned_event(const pfm_plan_t *plan, unsigned i, pfm_planned_e
 int pfm_print_plan_group(const pfm_plan_t *plan, unsigned group, char *buf, size_t len);
 
 /** Releases @plan and its strings. NULL is allowed. */
-void pfm_free_plan(pfm_plan_t *plan);
+void pfm_close_plan(pfm_plan_t *plan);
 
 /** The groups of a plan laid over slots of time. Opaque. */
 typedef struct pfm_schedule pfm_schedule_t;
@@ -133,7 +133,7 @@ typedef struct pfm_scheduled_request {
 /** Lays the groups of @plan over the slots of a cycle, which repeats. Each PMU counts one of its
  * groups in each slot; a PMU with one group counts it all the time. The slots of a group are spread
  * evenly. Slots that no wish needs go to the groups that have fewest.
- * @out       receives the schedule, NULL on failure; release it with pfm_free_schedule()
+ * @out       receives the schedule, NULL on failure; release it with pfm_close_schedule()
  * @wishes    of the texts of the plan, in their order; texts from @n_wishes on have no wish
  * @options   NULL for the defaults
  * @error     filled on failure; may be NULL. If the wishes cannot be met, error->detail says why,
@@ -171,7 +171,7 @@ int pfm_is_group_in_slot(const pfm_schedule_t *schedule, unsigned slot, unsigned
 unsigned pfm_get_group_turn(const pfm_schedule_t *schedule, unsigned group);
 
 /** Releases @schedule. NULL is allowed. */
-void pfm_free_schedule(pfm_schedule_t *schedule);
+void pfm_close_schedule(pfm_schedule_t *schedule);
 
 #pragma GCC visibility pop
 

@@ -189,7 +189,7 @@ unsigned pfm_count_region_metrics(void);
 int pfm_describe_region_event(unsigned i, pfm_region_event_t *event);
 
 /** Returns the results so far, including those of running threads; release them with
- * pfm_free_region_results(). NULL before the first start and if memory is exhausted. */
+ * pfm_close_region_results(). NULL before the first start and if memory is exhausted. */
 pfm_region_results_t *pfm_read_regions(void);
 /** Describes row @i. Rows are in the order in which regions were first entered: for each region,
  * all threads together, then each thread. PFMLIB_ERR_NOTFOUND past the last. Strings live until the
@@ -205,7 +205,7 @@ int pfm_region_metric(const pfm_region_results_t *results, unsigned i, unsigned 
 /** Writes the results to file descriptor @fd in a format of pfm_regions_options_t. PFMLIB_ERR_INVAL
  * for an unknown format, and for "chrome" and "firefox" if visits were not kept. */
 int pfm_write_regions(const pfm_region_results_t *results, int fd, const char *format);
-void pfm_free_region_results(pfm_region_results_t *results);
+void pfm_close_region_results(pfm_region_results_t *results);
 
 #pragma GCC visibility pop
 

@@ -54,7 +54,7 @@ typedef struct pfm_finding {
 /**
  * Checks what this machine can count, who may count it, and what prevents counting.
  *
- * @out    receives the findings; release them with pfm_free_system_check()
+ * @out    receives the findings; release them with pfm_close_system_check()
  * @ctx    the context to check; NULL for the default context
  * @flags  PFM_CHECK_NO_WORKLOAD, or 0
  *
@@ -75,7 +75,7 @@ int pfm_check_system(pfm_system_check_t **out, const pfm_ctx_t *ctx, unsigned fl
 int pfm_describe_finding(const pfm_system_check_t *check, unsigned i, pfm_finding_t *finding);
 
 /** Releases the findings. NULL is allowed. */
-void pfm_free_system_check(pfm_system_check_t *check);
+void pfm_close_system_check(pfm_system_check_t *check);
 
 #ifdef __GNUC__
 #pragma GCC visibility pop

@@ -193,7 +193,7 @@ static int make_plan(pfm_plan_t **out, const pfm_ctx_t *ctx, const char *const *
 	if (!rc)
 		rc = plan_listed_texts(plan, texts, n, why);
 	if (rc)
-		pfm_free_plan(plan);
+		pfm_close_plan(plan);
 	else
 		*out = plan;
 	return rc;
@@ -285,7 +285,7 @@ int pfm_print_plan_group(const pfm_plan_t *plan, unsigned group, char *buf, size
 	return end > first ? (int)at : PFMLIB_ERR_NOTFOUND;
 }
 
-void pfm_free_plan(pfm_plan_t *plan)
+void pfm_close_plan(pfm_plan_t *plan)
 {
 	union {
 		const struct pfm_ctx *in;

@@ -295,7 +295,7 @@ static int make_schedule(pfm_schedule_t **out, const struct pfm_plan *plan,
 		return pfmi_base_set_no_memory_error(why);
 	rc = fill_schedule(s, plan, wishes, n_wishes, o, why);
 	if (rc)
-		pfm_free_schedule(s);
+		pfm_close_schedule(s);
 	else
 		*out = s;
 	return rc;
@@ -378,7 +378,7 @@ unsigned pfm_get_group_turn(const pfm_schedule_t *s, unsigned group)
 	return s && group < s->n_groups ? s->groups[group].turn : 0;
 }
 
-void pfm_free_schedule(pfm_schedule_t *s)
+void pfm_close_schedule(pfm_schedule_t *s)
 {
 	if (!s)
 		return;

@@ -127,11 +127,11 @@ pfm_region_results_t *pfm_read_regions(void)
 	free(copy);
 	if (ok && (!r->n || add_sums(r, &size)))
 		return r;
-	pfm_free_region_results(r);
+	pfm_close_region_results(r);
 	return NULL;
 }
 
-void pfm_free_region_results(pfm_region_results_t *r)
+void pfm_close_region_results(pfm_region_results_t *r)
 {
 	for (unsigned i = 0; r && i < r->n; i++)
 		free(r->rows[i].tallies);

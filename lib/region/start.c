@@ -133,7 +133,7 @@ static void write_results(void)
 		if (!is_written && fd != STDERR_FILENO)
 			print_lost_output(path, errno);
 	}
-	pfm_free_region_results(r);
+	pfm_close_region_results(r);
 	if (fd >= 0 && fd != STDERR_FILENO)
 		close(fd);
 	/* The mark of a process without results stays: whoever collects them misses these. */

@@ -153,7 +153,7 @@ int pfmi_session_plan_metrics(struct session_builder *o, const char *const *text
 		rc = add_planned_groups(o, plan, requests);
 	for (unsigned i = 0; i < s->n_metrics && !rc; i++)
 		rc = map_metric_inputs(o, plan, &s->metrics[i]);
-	pfm_free_plan(plan);
+	pfm_close_plan(plan);
 	free(named);
 	free(requests);
 	return rc;

@@ -47,7 +47,7 @@ int pfm_check_system(pfm_system_check_t **out, const pfm_ctx_t *ctx, unsigned fl
 	if (!c->is_recorded && !(flags & PFM_CHECK_NO_WORKLOAD))
 		pfmi_check_workload(c);
 	if (c->failed) {
-		pfm_free_system_check(c);
+		pfm_close_system_check(c);
 		return PFMLIB_ERR_NOMEM;
 	}
 	*out = c;
@@ -81,7 +81,7 @@ int pfm_describe_finding(const pfm_system_check_t *check, unsigned i, pfm_findin
 	return PFMLIB_SUCCESS;
 }
 
-void pfm_free_system_check(pfm_system_check_t *check)
+void pfm_close_system_check(pfm_system_check_t *check)
 {
 	if (!check)
 		return;

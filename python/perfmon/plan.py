@@ -70,7 +70,7 @@ def _create_plan(events: Iterable[str], context: Context | None, plm: int | str,
                              error)
     if rc:
         raise from_error(rc, error, context._handle(), texts)
-    result = ffi.gc(out[0], lib.pfm_free_plan)
+    result = ffi.gc(out[0], lib.pfm_close_plan)
     return result, context, list(texts)
 
 
@@ -182,7 +182,7 @@ def schedule(events: Iterable[str], *, wishes: Mapping[str, tuple[float, float]]
     rc = lib.pfm_create_schedule(out, result, wanted, len(texts), options, error)
     if rc:
         raise from_error(rc, error, context._handle(), texts)
-    made = ffi.gc(out[0], lib.pfm_free_schedule)
+    made = ffi.gc(out[0], lib.pfm_close_schedule)
     info, one = new_struct("pfm_schedule_info_t"), new_struct("pfm_scheduled_request_t")
     check(lib.pfm_describe_schedule(made, info))
     groups = range(info.n_groups)

@@ -181,7 +181,7 @@ def read_regions() -> list[RegionResult]:
                                      metrics))
             row += 1
     finally:
-        lib.pfm_free_region_results(results)
+        lib.pfm_close_region_results(results)
     return rows
 
 
@@ -195,4 +195,4 @@ def write_regions(fd: int, format: str | None = None) -> None:
         name = c_string(format) if format is not None else ffi.NULL
         check(lib.pfm_write_regions(results, fd, name))
     finally:
-        lib.pfm_free_region_results(results)
+        lib.pfm_close_region_results(results)

@@ -86,5 +86,5 @@ def check_system(context: Context | None = None, *, workload: bool = True) -> tu
         while lib.pfm_describe_finding(out[0], len(found), finding) == ErrorCode.SUCCESS:
             found.append(_read_finding(finding))
     finally:
-        lib.pfm_free_system_check(out[0])
+        lib.pfm_close_system_check(out[0])
     return tuple(found)

@@ -204,8 +204,8 @@ SIZES = struct_sizes()
 FUNCTIONS = prototypes()
 # theirs is NULL alone
 ENDS = {
-    "pfm_close_context", "pfm_close_session", "pfm_free_plan", "pfm_free_schedule",
-    "pfm_close_recording", "pfm_close_set", "pfm_free_system_check"
+    "pfm_close_context", "pfm_close_session", "pfm_close_plan", "pfm_close_schedule",
+    "pfm_close_recording", "pfm_close_set", "pfm_close_system_check"
 }
 
 

@@ -207,7 +207,7 @@ static void regions()
 		(name == "outer" ? outer : name == "inner" ? inner : task) += info.visits;
 	}
 	expect(63, outer == 3 && inner == 3 && task == 3);
-	pfm_free_region_results(results);
+	pfm_close_region_results(results);
 	pfm_regions_stop();
 }
 

@@ -91,6 +91,6 @@ int try_input(const uint8_t *data, size_t size)
 		abort();
 	for (unsigned g = 0; g < info.n_groups; g++)
 		check_group(plan, g, &options);
-	pfm_free_plan(plan);
+	pfm_close_plan(plan);
 	return 0;
 }

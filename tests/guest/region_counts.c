@@ -139,7 +139,7 @@ static void check_loops(check_function check)
 		check(is_exactly(&c, LOOP * rounds[i], LOOP * rounds[i] + AROUND),
 		      "%s takes %" PRIu64 " instructions, of which %lu are known", name,
 		      c.inclusive, LOOP * rounds[i]);
-		pfm_free_region_results(r);
+		pfm_close_region_results(r);
 	}
 }
 
@@ -155,7 +155,7 @@ static void check_threads(check_function check, unsigned event)
 	c = count_of(r, "thread", event);
 	check(is_exactly(&c, faults, faults) && c.exclusive == 0,
 	      "and %" PRIu64 " around it, %" PRIu64 " of its own", c.inclusive, c.exclusive);
-	pfm_free_region_results(r);
+	pfm_close_region_results(r);
 }
 
 /* The page of an instruction counter of this thread, which user space may read. */
@@ -200,7 +200,7 @@ static void check_cost(check_function check, unsigned n)
 	r = pfm_read_regions();
 	reading = count_of(r, "reading", 0).min;
 	clocks = count_of(r, "clocks", 0).min;
-	pfm_free_region_results(r);
+	pfm_close_region_results(r);
 	check(is_read && user.cost_pair < (double)(2 * n * reading + clocks + BEYOND),
 	      "that is %.0f beyond %u readings of %" PRIu64 " and two clocks of %" PRIu64,
 	      user.cost_pair - (double)(2 * n * reading + clocks), 2 * n, reading, clocks);

@@ -28,7 +28,7 @@ static inline void open_machine(struct checked_machine *m)
 
 static inline void close_machine(struct checked_machine *m)
 {
-	pfm_free_system_check(m->check);
+	pfm_close_system_check(m->check);
 	pfm_close_context(m->ctx);
 	assert_int_equal(m->fake.n_open, 0);
 	fake_end(&m->fake);
@@ -37,7 +37,7 @@ static inline void close_machine(struct checked_machine *m)
 /* Checks the machine as it is now, without a workload unless @flags is 0. */
 static inline void check_machine_now(struct checked_machine *m, unsigned flags)
 {
-	pfm_free_system_check(m->check);
+	pfm_close_system_check(m->check);
 	assert_int_equal(pfm_check_system(&m->check, m->ctx, flags), PFMLIB_SUCCESS);
 }
 

@@ -129,7 +129,7 @@ static void show_plan(const pfm_ctx_t *ctx, int pmu, unsigned event, show_line_f
 	         info.optimal ? "no plan has fewer" : "not proved to be the least",
 	         info.certificate);
 	line("counted as", text);
-	pfm_free_plan(plan);
+	pfm_close_plan(plan);
 }
 
 /* Shows the events to sample for a metric. */
@@ -209,7 +209,7 @@ static void put_plan(struct json *j, const pfm_ctx_t *ctx, int pmu, unsigned eve
 	put_bool(j, "optimal", info.optimal != 0);
 	put_text(j, "certificate", info.certificate);
 	put_end(j, '}');
-	pfm_free_plan(plan);
+	pfm_close_plan(plan);
 }
 
 static void put_input(struct json *j, const pfm_ctx_t *ctx, const pfm_metric_input_t *in)

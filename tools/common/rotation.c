@@ -146,7 +146,7 @@ int make_schedule(struct rotation *r, const pfm_plan_t *plan, const char *const 
 
 void free_rotation(struct rotation *r)
 {
-	pfm_free_schedule(r->schedule);
+	pfm_close_schedule(r->schedule);
 	r->schedule = NULL;
 	while (r->n_wishes)
 		free(r->wishes[--r->n_wishes].name);

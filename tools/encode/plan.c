@@ -205,9 +205,9 @@ static int plan_event_list(struct planner *p, const struct event_list *list)
 		if (p->rotation.schedule)
 			print_schedule(&p->rotation, (const char *const *)list->texts);
 	}
-	pfm_free_schedule(p->rotation.schedule);
+	pfm_close_schedule(p->rotation.schedule);
 	p->rotation.schedule = NULL;
-	pfm_free_plan(plan);
+	pfm_close_plan(plan);
 	return rc ? EXIT_REFUSED : EXIT_DONE;
 }
 

@@ -112,7 +112,7 @@ static int run_doctor(struct command_args *args)
 	else if (!rc)
 		print_findings(check);
 	if (!rc)
-		pfm_free_system_check(check);
+		pfm_close_system_check(check);
 	pfm_close_context(ctx);
 	return rc ? report_no_memory() : EXIT_DONE;
 }

@@ -120,7 +120,7 @@ int add_sampled_metrics(const pfm_ctx_t *ctx, const char *names, struct event_li
 		                       ? list.texts[error.event]
 		                       : names,
 		               &error, WANTED_ANY);
-	pfm_free_plan(plan);
+	pfm_close_plan(plan);
 	event_list_free(&list);
 	return rc ? EXIT_REFUSED : EXIT_DONE;
 }

@@ -178,7 +178,7 @@ static int plan_metrics(struct stat_job *job)
 	} else if (!add_plan(job, plan)) {
 		status = report_bad_option("metrics", ENOMEM);
 	}
-	pfm_free_plan(plan);
+	pfm_close_plan(plan);
 	for (unsigned i = 0; texts && i < n; i++)
 		free(texts[i]);
 	free(texts);

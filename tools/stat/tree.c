@@ -117,7 +117,7 @@ static bool find_branch(const struct stat_job *job, const struct stat_metric *m,
 		return true;
 	pfm_describe_plan(plan, &info);
 	out->groups = info.n_groups;
-	pfm_free_plan(plan);
+	pfm_close_plan(plan);
 	return true;
 }
 

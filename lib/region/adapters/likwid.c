@@ -114,7 +114,7 @@ EXPORT void likwid_markerGetRegion(const char *tag, int *n, double *events, doub
 			events[k] += (double)c.inclusive;
 		}
 	}
-	pfm_free_region_results(r);
+	pfm_close_region_results(r);
 }
 
 EXPORT int likwid_markerWriteFile(const char *path)
@@ -125,7 +125,7 @@ EXPORT int likwid_markerWriteFile(const char *path)
 
 	if (fd >= 0)
 		close(fd);
-	pfm_free_region_results(r);
+	pfm_close_region_results(r);
 	return r ? rc : -ENOENT;
 }
 

@@ -61,7 +61,7 @@ module perfmon_region
       character(kind=c_char), intent(in) :: format(*)
       integer(c_int) :: code
     end function
-    subroutine c_free_results(results) bind(c, name="pfm_free_region_results")
+    subroutine c_free_results(results) bind(c, name="pfm_close_region_results")
       import :: c_ptr
       type(c_ptr), value :: results
     end subroutine

@@ -228,7 +228,7 @@ static void check_set(const char *pmu, struct brute *b)
 	}
 	if (want)
 		check_groups(plan, info.n_groups);
-	pfm_free_plan(plan);
+	pfm_close_plan(plan);
 }
 
 /* Adds to half of the events a unit mask, or a number that every event accepts. Few numbers are
@@ -533,8 +533,8 @@ static void equal_input_gives_an_equal_plan(void **state)
 		n++;
 	}
 	assert_int_equal(n, 7);
-	pfm_free_plan(a);
-	pfm_free_plan(b);
+	pfm_close_plan(a);
+	pfm_close_plan(b);
 }
 
 static void taken_counters_are_left_alone(void **state)
@@ -553,7 +553,7 @@ static void taken_counters_are_left_alone(void **state)
 	assert_int_equal(info.n_groups, 2);
 	for (unsigned i = 0; !pfm_describe_planned_event(plan, i, &e); i++)
 		assert_int_equal(e.counter, 1);
-	pfm_free_plan(plan);
+	pfm_close_plan(plan);
 	o.taken = 3;
 	assert_int_equal(pfm_create_plan(&plan, ctx, texts, 2, &o, &error), PFMLIB_ERR_NOASSIGN);
 	assert_null(plan);
@@ -595,9 +595,9 @@ static void figures_are_led_by_slots(void **state)
 		assert_string_equal(e.text, "icl::TOPDOWN.SLOTS");
 		assert_int_equal(e.added, n == 3);
 		assert_int_equal(e.counter, 35);
-		pfm_free_plan(plan);
+		pfm_close_plan(plan);
 	}
-	pfm_free_plan(plan_of(slots_first, 2, &info));
+	pfm_close_plan(plan_of(slots_first, 2, &info));
 	assert_int_equal(info.n_events, 2);
 }
 
@@ -661,7 +661,7 @@ static void values_of_one_register_are_groups(void **state)
 		"3 events need different values in the same extra registers: at least 3 groups");
 	for (unsigned i = 0; !pfm_describe_planned_event(plan, i, &e); i++)
 		assert_int_equal(e.in_proof, strcmp(e.text, texts[3]) != 0);
-	pfm_free_plan(plan);
+	pfm_close_plan(plan);
 }
 
 /* Names of counters in the certificate: general ones are numbers, fixed ones have an F. */
@@ -685,7 +685,7 @@ static void counters_of_a_proof_are_named(void **state)
 		pfm_plan_t *plan = plan_of(rows[i].texts, rows[i].texts[2] ? 3 : 2, &info);
 
 		assert_string_equal(info.certificate, rows[i].certificate);
-		pfm_free_plan(plan);
+		pfm_close_plan(plan);
 	}
 }
 
@@ -701,7 +701,7 @@ static void events_without_counters_are_spread(void **state)
 		snprintf(room[i], sizeof(room[i]), "software::page-faults:%s", i % 2 ? "u" : "k");
 		texts[i] = room[i];
 	}
-	pfm_free_plan(plan_of(texts, 60, &info));
+	pfm_close_plan(plan_of(texts, 60, &info));
 	assert_int_equal(info.n_events, 60);
 	assert_int_equal(info.n_groups, 2);
 	assert_int_equal(info.bound, 2);
@@ -728,7 +728,7 @@ static void groups_of_metrics_and_pmus(void **state)
 	assert_int_equal(info.n_rounds, 1);
 	assert_non_null(strstr(info.certificate, "coreduo: one group"));
 	assert_non_null(strstr(info.certificate, "; "));
-	pfm_free_plan(plan);
+	pfm_close_plan(plan);
 }
 
 static void expect_group(const pfm_plan_t *plan, unsigned group, const char *want)
@@ -758,7 +758,7 @@ static void groups_are_texts_of_sessions(void **state)
 	assert_int_equal(pfm_print_plan_group(plan, 2, NULL, 0), PFMLIB_ERR_NOTFOUND);
 	assert_int_equal(pfm_print_plan_group(plan, 0, NULL, 1), PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_print_plan_group(NULL, 0, NULL, 0), PFMLIB_ERR_INVAL);
-	pfm_free_plan(plan);
+	pfm_close_plan(plan);
 }
 
 /* The counter of cycles is the watchdog's. */
@@ -778,7 +778,7 @@ static void reserved_counters_are_used_where_no_other_is_left(void **state)
 	assert_int_equal(pfm_create_plan(&plan, machine, texts, 1, &o, NULL), PFMLIB_ERR_NOASSIGN);
 	o.flags = PFM_PLAN_RESERVED_IF_NEEDED;
 	assert_int_equal(pfm_create_plan(&plan, machine, texts, 1, &o, NULL), PFMLIB_SUCCESS);
-	pfm_free_plan(plan);
+	pfm_close_plan(plan);
 	pfm_close_context(machine);
 	nftw(root, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 }
@@ -817,8 +817,8 @@ static void refuses_events_without_a_plan(void **state)
 	info.size = e.size = 1;
 	assert_int_equal(pfm_describe_plan(plan, &info), PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_describe_planned_event(plan, 0, &e), PFMLIB_ERR_INVAL);
-	pfm_free_plan(plan);
-	pfm_free_plan(NULL);
+	pfm_close_plan(plan);
+	pfm_close_plan(NULL);
 }
 
 /* A shorter struct of an older caller is not written beyond its end. */

@@ -34,7 +34,7 @@ static void start_and_stop_story(void)
 	EXPECT_TRUE(r != NULL, "results");
 	EXPECT(info_of(r, "control", "", 0).visits, 2, "visits");
 	EXPECT(r->n, 2, "rows"); /* those of the measurement are left out */
-	pfm_free_region_results(r);
+	pfm_close_region_results(r);
 }
 
 /* A visit that is open when a program stops is dropped. */
@@ -53,7 +53,7 @@ static void stop_inside_story(void)
 	visit_region(region);
 	r = pfm_read_regions();
 	EXPECT(info_of(r, "control", "", 0).visits, 1, "visits");
-	pfm_free_region_results(r);
+	pfm_close_region_results(r);
 }
 
 static void refused_story(void)

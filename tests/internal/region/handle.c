@@ -31,7 +31,7 @@ static void suspended_time_is_not_counted(void **state)
 	            c.quality == PFM_QUALITY_EXACT);
 	assert_int_equal(made_count(r, 0, 1).inclusive, 1 + 2);
 	assert_int_equal(made_info(r, 0).task, 200);
-	pfm_free_region_results(r);
+	pfm_close_region_results(r);
 	unmake_regions(&m);
 }
 
@@ -54,7 +54,7 @@ static void moved_segment_has_time_only(void **state)
 	assert_int_equal(made_info(r, 0).visits, 1);
 	assert_int_equal(made_count(r, 0, 0).visits, 0);
 	assert_int_equal(made_count(r, 0, 0).quality, PFM_QUALITY_NOT_COUNTED);
-	pfm_free_region_results(r);
+	pfm_close_region_results(r);
 	unmake_regions(&m);
 }
 
@@ -77,7 +77,7 @@ static void handles_overlap_and_are_reused(void **state)
 	r = pfm_read_regions();
 	assert_int_equal(made_count(r, made_row(r, "handle: a", "", 7), 0).inclusive, 5);
 	assert_int_equal(made_count(r, made_row(r, "handle: b", "", 7), 0).inclusive, 7);
-	pfm_free_region_results(r);
+	pfm_close_region_results(r);
 	c = pfm_region_enter(pfm_region_by_name("handle: c"));
 	assert_true(c == a || c == b);
 	pfm_region_leave(c);

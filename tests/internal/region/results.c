@@ -11,7 +11,7 @@ static void results_before_a_start(void **state)
 	assert_int_equal(pfm_count_region_events(), 0);
 	assert_int_equal(pfm_count_region_metrics(), 0);
 	assert_int_equal(pfm_describe_region_event(0, &event), PFMLIB_ERR_NOTFOUND);
-	pfm_free_region_results(NULL);
+	pfm_close_region_results(NULL);
 }
 
 static void add_visit(struct thread *t, uint32_t region, uint64_t wall, uint64_t count)
@@ -69,7 +69,7 @@ static void sums_over_threads(void **state)
 	c = made_count(r, all, 0);
 	assert_true(c.inclusive == 4000 && c.min == 1000 && c.max == 3000 &&
 	            c.quality == PFM_QUALITY_EXACT && c.cause == PFM_CAUSE_NONE);
-	pfm_free_region_results(r);
+	pfm_close_region_results(r);
 	pfmi_arena_free(&other.arena);
 	unmake_regions(&m);
 }
@@ -85,7 +85,7 @@ static void results_of_any_name(void **state)
 	add_visit(&m.thread, pfmi_region_find_or_make_number("\001empty"), 100, 1000);
 	r = pfm_read_regions();
 	assert_int_equal(made_info(r, made_row(r, "\001empty", "", 0)).visits, 1);
-	pfm_free_region_results(r);
+	pfm_close_region_results(r);
 	unmake_regions(&m);
 }
 
@@ -117,11 +117,11 @@ static void costs_are_subtracted(void **state)
 	assert_int_equal(made_info(r, 0).wall, 100);
 	assert_int_equal(made_count(r, 0, 0).inclusive, 1000);
 	assert_int_equal(made_count(r, 0, 0).overhead, 50 + 2 * 80);
-	pfm_free_region_results(r);
+	pfm_close_region_results(r);
 	pfmi_regions.layout.wall_inside = 1000; /* never below zero */
 	r = pfm_read_regions();
 	assert_int_equal(made_info(r, 0).wall, 0);
-	pfm_free_region_results(r);
+	pfm_close_region_results(r);
 	unmake_regions(&m);
 }
 

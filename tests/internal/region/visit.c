@@ -38,7 +38,7 @@ static void nested_visits_are_inside_their_parent(void **state)
 	assert_int_equal(made_info(r, row).task, 100);
 	assert_true(made_info(r, row).wall <=
 	            made_info(r, made_row(r, "visit: outer", "", 7)).wall);
-	pfm_free_region_results(r);
+	pfm_close_region_results(r);
 	unmake_regions(&m);
 }
 
@@ -61,7 +61,7 @@ static void overlapping_visits(void **state)
 	assert_int_equal(made_count(r, made_row(r, "visit: a", "", 7), 0).inclusive, 5);
 	assert_int_equal(made_count(r, made_row(r, "visit: a", "", 7), 0).exclusive, 2);
 	assert_int_equal(made_count(r, made_row(r, "visit: b", "visit: a", 7), 0).inclusive, 7);
-	pfm_free_region_results(r);
+	pfm_close_region_results(r);
 	unmake_regions(&m);
 }
 
@@ -81,7 +81,7 @@ static void unmatched_ends_are_counted(void **state)
 	r = pfm_read_regions();
 	assert_int_equal(made_info(r, made_row(r, "visit: open", "", 0)).unfinished, 1);
 	assert_int_equal(made_info(r, made_row(r, "visit: open", "", 0)).visits, 0);
-	pfm_free_region_results(r);
+	pfm_close_region_results(r);
 	pfmi_regions.run++; /* as a stop and another start do: the visit is dropped */
 	perfmon_regions_active++;
 	pfm_region_begin(open);
@@ -127,7 +127,7 @@ static void reset_clears_ended_visits(void **state)
 	r = pfm_read_regions();
 	assert_int_equal(made_info(r, 0).visits, 1);
 	assert_int_equal(made_count(r, 0, 0).inclusive, 90 - 40);
-	pfm_free_region_results(r);
+	pfm_close_region_results(r);
 	unmake_regions(&m);
 }
 

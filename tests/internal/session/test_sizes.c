@@ -374,7 +374,7 @@ static int give_plan_options(const void *in)
 	pfm_plan_t *p = NULL;
 	int rc = pfm_create_plan(&p, ctx, texts, 1, in, NULL);
 
-	pfm_free_plan(p);
+	pfm_close_plan(p);
 	return rc;
 }
 

@@ -25,7 +25,7 @@ static int begin(void **state)
 static int end(void **state)
 {
 	(void)state;
-	pfm_free_plan(plan);
+	pfm_close_plan(plan);
 	pfm_close_context(ctx);
 	return 0;
 }
@@ -39,7 +39,7 @@ static int make(const pfm_wish_t *wishes, unsigned n, double slot, unsigned n_sl
 	o.n_slots = n_slots;
 	o.host = host;
 	error = (pfm_error_t)PFM_INIT(error);
-	pfm_free_schedule(schedule);
+	pfm_close_schedule(schedule);
 	return pfm_create_schedule(&schedule, plan, wishes, n, &o, &error);
 }
 
@@ -385,13 +385,13 @@ static void bad_arguments(void **state)
 	                 PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_create_schedule(NULL, plan, NULL, 0, NULL, NULL), PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_find_slot(NULL, 1), 0);
-	pfm_free_schedule(NULL);
+	pfm_close_schedule(NULL);
 }
 
 static int free_it(void **state)
 {
 	(void)state;
-	pfm_free_schedule(schedule);
+	pfm_close_schedule(schedule);
 	schedule = NULL;
 	return 0;
 }

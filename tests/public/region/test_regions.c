@@ -47,7 +47,7 @@ static void nested_story(void)
 	EXPECT(c.max, 4, "most");
 	/* 10 each of 0 to 4: squares of deviations from 2 are 10 * (4 + 1 + 0 + 1 + 4), over 49. */
 	EXPECT((uint64_t)(c.variance * 49 + 0.5), 100, "sum of squared deviations");
-	pfm_free_region_results(r);
+	pfm_close_region_results(r);
 }
 
 static void visit_recursively(unsigned depth)
@@ -79,7 +79,7 @@ static void recursive_story(void)
 	       "faults of the inner calls alone");
 	EXPECT(count_of(r, "recursive", "recursive", 0, 0).quality, PFM_QUALITY_EXACT,
 	       "quality of the own counts of inner calls");
-	pfm_free_region_results(r);
+	pfm_close_region_results(r);
 }
 
 /* A is open for 2 + 3 faults, B for 3 + 4; while both are, B is inside A. */
@@ -106,7 +106,7 @@ static void overlapping_story(void)
 	EXPECT(count_of(r, "b", "a", 0, 0).exclusive, 7, "faults in b alone");
 	EXPECT(count_of(r, "around", "", 0, 0).inclusive, 14, "faults around");
 	EXPECT(count_of(r, "around", "", 0, 0).exclusive, 5, "faults around alone");
-	pfm_free_region_results(r);
+	pfm_close_region_results(r);
 }
 
 static void unmatched_story(void)
@@ -124,7 +124,7 @@ static void unmatched_story(void)
 	EXPECT(count_of(r, "begun", "", 0, 0).inclusive, 2, "faults");
 	EXPECT(info_of(r, "open", "", 0).visits, 0, "visits of an open region");
 	EXPECT(info_of(r, "open", "", 0).unfinished, 1, "open visits");
-	pfm_free_region_results(r);
+	pfm_close_region_results(r);
 }
 
 static void deep_story(void)
@@ -146,7 +146,7 @@ static void deep_story(void)
 	EXPECT(count_of(r, "deep0", "", 0, 0).inclusive, 7, "faults of the outermost of 1000");
 	EXPECT(count_of(r, "deep0", "", 0, 0).exclusive, 0, "its own");
 	EXPECT(count_of(r, "deep999", "deep998", 0, 0).exclusive, 7, "faults of the innermost");
-	pfm_free_region_results(r);
+	pfm_close_region_results(r);
 }
 
 /* ---- threads ----------------------------------------------------------------------------- */
@@ -189,7 +189,7 @@ static void threads_story(void)
 		all += ROUNDS * (i + 1);
 	}
 	r = pfm_read_regions(); /* of running threads: consistent, whatever it has */
-	pfm_free_region_results(r);
+	pfm_close_region_results(r);
 	for (unsigned i = 0; i < THREADS; i++)
 		pthread_join(workers[i].thread, NULL);
 	r = pfm_read_regions();
@@ -205,7 +205,7 @@ static void threads_story(void)
 		EXPECT(count_of(r, "thread", "", workers[i].tid, 0).exclusive, ROUNDS * i,
 		       "faults of thread %u alone", i);
 	}
-	pfm_free_region_results(r);
+	pfm_close_region_results(r);
 }
 
 static void *one_visit(void *arg)
@@ -234,7 +234,7 @@ static void short_threads_story(void)
 	EXPECT(count_of(r, "short", "", 0, 0).inclusive, MANY, "faults");
 	EXPECT(info_of(r, "short", "", -1).visits, MANY - 1024,
 	       "visits of threads that share a record");
-	pfm_free_region_results(r);
+	pfm_close_region_results(r);
 }
 
 static void *stay_in_region(void *arg)
@@ -268,7 +268,7 @@ static void cancelled_story(void)
 	EXPECT(info_of(r, "killed", "", 0).visits, 1, "ended visits");
 	EXPECT(info_of(r, "killed", "", 0).unfinished, 1, "visits that the thread ended in");
 	EXPECT(count_of(r, "killed", "", 0, 0).inclusive, 2, "faults");
-	pfm_free_region_results(r);
+	pfm_close_region_results(r);
 }
 
 static volatile bool ends;
@@ -313,7 +313,7 @@ static void asked_to_end_story(void)
 	r = pfm_read_regions();
 	EXPECT(info_of(r, "asked", "", 0).visits, visits, "visits");
 	EXPECT(info_of(r, "asked", "", 0).unfinished, 0, "open visits");
-	pfm_free_region_results(r);
+	pfm_close_region_results(r);
 }
 
 static uint64_t switches_so_far(void)
@@ -346,7 +346,7 @@ static void switches_story(void)
 	EXPECT_TRUE(least > 0 && n >= least && n <= most,
 	            "%" PRIu64 " switches in 50 sleeps, expected %" PRIu64 " to %" PRIu64, n, least,
 	            most);
-	pfm_free_region_results(r);
+	pfm_close_region_results(r);
 }
 
 /* System calls that the kernel traces, of a known number. */
@@ -375,7 +375,7 @@ static void tracepoint_story(void)
 	EXPECT((uint64_t)(count_of(r, "calls", "", 0, 0).variance * 4 + 0.5), 1000,
 	       "sum of squared deviations");
 	EXPECT(count_of(r, "calls inside", "calls", 0, 0).inclusive, 5, "calls inside");
-	pfm_free_region_results(r);
+	pfm_close_region_results(r);
 }
 
 /* ---- many -------------------------------------------------------------------------------- */
@@ -419,7 +419,7 @@ static void million_story(void)
 	for (unsigned i = 0; i < MANY_THREADS; i++)
 		EXPECT(count_of(r, "million", "", tids[i], 0).inclusive, EACH / FAULT_AT,
 		       "faults of thread %u", i);
-	pfm_free_region_results(r);
+	pfm_close_region_results(r);
 }
 
 static long resident_kib(void)
@@ -536,7 +536,7 @@ static void handles_story(void)
 	EXPECT(count_of(r, "stolen", "", 0, 0).quality, PFM_QUALITY_NOT_COUNTED, "their quality");
 	EXPECT(count_of(r, "same", "", 0, 0).inclusive, 3 + 6, "faults of two visits at once");
 	EXPECT(count_of(r, "same", "", 0, 0).visits, 2, "visits");
-	pfm_free_region_results(r);
+	pfm_close_region_results(r);
 }
 
 /* ---- forks, signals, switching off ------------------------------------------------------- */
@@ -588,7 +588,7 @@ static void fork_story(void)
 	/* Pages that both processes have since the fork fault when they are written: at least
 	 * the 3. */
 	EXPECT_TRUE(count_of(r, "across", "", 0, 0).inclusive >= 3, "faults across the fork");
-	pfm_free_region_results(r);
+	pfm_close_region_results(r);
 }
 
 static volatile unsigned handled;
@@ -640,7 +640,7 @@ static void signal_story(void)
 	printf("# %u handlers, %" PRIu64 " counted, %" PRIu64 " visits interrupted\n", handled,
 	       counted, visits);
 	EXPECT_TRUE(counted <= handled && counted > 0, "handlers counted");
-	pfm_free_region_results(r);
+	pfm_close_region_results(r);
 }
 
 static unsigned open_files(void)
@@ -690,7 +690,7 @@ static void stop_story(void)
 	EXPECT(count_of(r, "after", "", 0, 0).inclusive, 3, "faults after the stop");
 	EXPECT(info_of(r, "cut", "", 0).visits, 0, "visits that the stop has cut");
 	EXPECT(info_of(r, "cut", "", 0).unfinished, 1, "open ones");
-	pfm_free_region_results(r);
+	pfm_close_region_results(r);
 }
 
 static void reset_story(void)
@@ -708,7 +708,7 @@ static void reset_story(void)
 	r = pfm_read_regions();
 	EXPECT(info_of(r, "reset", "", 0).visits, 1, "visits since the reset");
 	EXPECT(count_of(r, "reset", "", 0, 0).inclusive, 2, "faults since the reset");
-	pfm_free_region_results(r);
+	pfm_close_region_results(r);
 }
 
 static void errno_story(void)
@@ -751,7 +751,7 @@ static void rounds_story(void)
 	EXPECT(count_of(r, "inner", "rotated", 0, 0).visits, 6, "inner visits of the first round");
 	EXPECT(count_of(r, "inner", "rotated", 0, 1).inclusive, 5,
 	       "inner faults of the second round");
-	pfm_free_region_results(r);
+	pfm_close_region_results(r);
 }
 
 /* A visit in which the round changes counts nothing; those inside do. */
@@ -775,7 +775,7 @@ static void inner_rounds_story(void)
 	       "minor faults of odd steps");
 	EXPECT(count_of(r, "whole run", "", 0, 0).quality, PFM_QUALITY_NOT_COUNTED,
 	       "quality of the whole");
-	pfm_free_region_results(r);
+	pfm_close_region_results(r);
 }
 
 /* ---- random sequences against a model ---------------------------------------------------- */
@@ -862,7 +862,7 @@ static void random_story(void)
 			EXPECT(count_of(r, names[i], names[p], 0, 0).exclusive,
 			       sums[i][p].exclusive, "own faults of %s in %s", names[i], names[p]);
 		}
-	pfm_free_region_results(r);
+	pfm_close_region_results(r);
 }
 
 #define STORY(NAME)                                                                                \

@@ -245,7 +245,7 @@ static void a_figure_needs_its_slots(void **state)
 	assert_true(why.event == 1 && why.kind == PFM_KIND_NO_PLACEMENT);
 	assert_true(why.start == 0 && why.end == strlen(texts[1]));
 	assert_int_equal(pfm_create_plan(&plan, ctx, texts, 1, NULL, &why), PFMLIB_SUCCESS);
-	pfm_free_plan(plan);
+	pfm_close_plan(plan);
 }
 
 /* The row that needs the fewest attributes is printed, wherever it is in the table. Default

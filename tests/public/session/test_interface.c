@@ -1139,7 +1139,7 @@ static void refuses_invalid_levels(void **state)
 		assert_int_equal(pfm_encode_event_at(NULL, pmu, 0, plm, &e, NULL), want);
 		assert_int_equal(dispatch_set(NULL, text, 1, &of_set, &set, NULL), want);
 		assert_int_equal(pfm_create_plan(&plan, NULL, text, 1, &of_plan, NULL), want);
-		pfm_free_plan(plan);
+		pfm_close_plan(plan);
 		assert_int_equal(pfm_open_session(&session, NULL, &of_session, text, 1, NULL),
 		                 want);
 		pfm_close_session(session);

@@ -18,7 +18,7 @@ static void refusals(void **state)
 	assert_int_equal(pfm_describe_finding(m.check, 1000, &f), PFMLIB_ERR_NOTFOUND);
 	f.size = 0;
 	assert_int_equal(pfm_describe_finding(m.check, 0, &f), PFMLIB_ERR_INVAL);
-	pfm_free_system_check(NULL);
+	pfm_close_system_check(NULL);
 	close_machine(&m);
 }
 
