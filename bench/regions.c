@@ -80,8 +80,8 @@ static double region(unsigned visits)
 	double start = now();
 
 	for (unsigned i = 0; i < visits; i++) {
-		pfm_region_begin(PFM_REGION("empty"));
-		pfm_region_end(PFM_REGION("empty"));
+		pfm_begin_region(PFM_REGION("empty"));
+		pfm_end_region(PFM_REGION("empty"));
 	}
 	return (now() - start) / visits;
 }
@@ -90,9 +90,9 @@ static double nested(unsigned visits)
 {
 	double ns;
 
-	pfm_region_begin(PFM_REGION("around"));
+	pfm_begin_region(PFM_REGION("around"));
 	ns = region(visits);
-	pfm_region_end(PFM_REGION("around"));
+	pfm_end_region(PFM_REGION("around"));
 	return ns;
 }
 
@@ -101,7 +101,7 @@ static double handle(unsigned visits)
 	double start = now();
 
 	for (unsigned i = 0; i < visits; i++)
-		pfm_region_leave(pfm_region_enter(PFM_REGION("handle")));
+		pfm_leave_region(pfm_enter_region(PFM_REGION("handle")));
 	return (now() - start) / visits;
 }
 
@@ -109,9 +109,9 @@ static double off(unsigned visits)
 {
 	double ns;
 
-	pfm_regions_stop();
+	pfm_stop_regions();
 	ns = region(visits * 100);
-	pfm_regions_start(NULL, NULL);
+	pfm_start_regions(NULL, NULL);
 	return ns;
 }
 
@@ -258,7 +258,7 @@ int main(void)
 	bool is_there[SIDES];
 
 	options.events = "page-faults,minor-faults,context-switches";
-	if (!open_bare() || pfm_regions_start(&options, NULL)) {
+	if (!open_bare() || pfm_start_regions(&options, NULL)) {
 		printf("the kernel counts nothing here\n");
 		return 77;
 	}

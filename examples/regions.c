@@ -35,15 +35,15 @@ static void *work(void *arg)
 	for (int i = 0; i < 10; i++) {
 		char *memory;
 
-		pfm_region_begin(PFM_REGION("iteration"));
-		pfm_region_begin(PFM_REGION("load"));
+		pfm_begin_region(PFM_REGION("iteration"));
+		pfm_begin_region(PFM_REGION("load"));
 		memory = load();
-		pfm_region_end(PFM_REGION("load"));
-		pfm_region_begin(PFM_REGION("sum"));
+		pfm_end_region(PFM_REGION("load"));
+		pfm_begin_region(PFM_REGION("sum"));
 		*(volatile unsigned long *)arg = sum(memory);
-		pfm_region_end(PFM_REGION("sum"));
+		pfm_end_region(PFM_REGION("sum"));
 		free(memory);
-		pfm_region_end(PFM_REGION("iteration"));
+		pfm_end_region(PFM_REGION("iteration"));
 	}
 	return NULL;
 }
@@ -56,7 +56,7 @@ int main(void)
 	pthread_t thread;
 
 	options.events = "page-faults,instructions:u";
-	if (pfm_regions_start(&options, NULL) != PFMLIB_SUCCESS)
+	if (pfm_start_regions(&options, NULL) != PFMLIB_SUCCESS)
 		return 1;
 	pthread_create(&thread, NULL, work, &sums[0]);
 	work(&sums[1]);

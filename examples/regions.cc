@@ -29,7 +29,7 @@ int main()
 	pfm_regions_options_t options = PFM_INIT(options);
 
 	options.events = "page-faults,instructions:u";
-	if (pfm_regions_start(&options, nullptr) != PFMLIB_SUCCESS)
+	if (pfm_start_regions(&options, nullptr) != PFMLIB_SUCCESS)
 		return 1;
 	for (std::size_t i = 0; i < 10; i++) {
 		perfmon::region r("iteration");

@@ -163,7 +163,7 @@ int pfm_compute_metric(const pfm_ctx_t *ctx, int pmu, unsigned event, const pfm_
  * ("ratio", "percent") is within 0 and the whole; an amount is not negative; a bandwidth of memory
  * is at most @memory_peak. The value is refused if its 95 % interval excludes the limits.
  * @extrapolated  1: its counts were scaled or are partial, which the reason then says
- * @memory_peak   from pfm_memory_peak(); 0: unknown
+ * @memory_peak   from pfm_memory_bandwidth(); 0: unknown
  * A value that is not defined is plausible. PFMLIB_ERR_INVAL for NULL or a size that is not set;
  * otherwise errors as for pfm_describe_metric(). Thread-safe. */
 int pfm_check_metric(const pfm_ctx_t *ctx, int pmu, unsigned event, const pfm_metric_value_t *value,
@@ -192,7 +192,7 @@ int pfm_list_metric_sum(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned 
  * channel, width times transfer rate, by the firmware's DMI table or udev's copy of it. An upper
  * bound where the kernel (EDAC) does not tell the channels, because devices that share a channel
  * take turns. 0 if unknown. Thread-safe. */
-double pfm_memory_peak(const pfm_ctx_t *ctx);
+double pfm_memory_bandwidth(const pfm_ctx_t *ctx);
 
 /** Returns the stable words of @result, quoted above; "" for unknown values. Thread-safe. */
 const char *pfm_plausibility_name(pfm_plausibility_t result);

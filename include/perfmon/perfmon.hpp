@@ -417,7 +417,7 @@ class metric
 		auto out = perfmon_init_of<pfm_metric_check_t>();
 
 		detail::check(pfm_check_metric(ctx_.get(), pmu_, event_, &value, extrapolated,
-		                               pfm_memory_peak(ctx_.get()), &out));
+		                               pfm_memory_bandwidth(ctx_.get()), &out));
 		return out;
 	}
 
@@ -695,7 +695,7 @@ class region
       public:
 	explicit region(pfm_region_t *of) noexcept : region_(of)
 	{
-		pfm_region_begin(region_);
+		pfm_begin_region(region_);
 	}
 	explicit region(const char *name) noexcept : region(find(name))
 	{
@@ -707,13 +707,13 @@ class region
 	region &operator=(const region &) = delete;
 	~region()
 	{
-		pfm_region_end(region_);
+		pfm_end_region(region_);
 	}
 
       private:
 	static pfm_region_t *find(const char *name) noexcept
 	{
-		return PERFMON_REGIONS_ACTIVE_ ? pfm_region_by_name(name) : nullptr;
+		return PERFMON_REGIONS_ACTIVE_ ? pfm_find_region(name) : nullptr;
 	}
 	pfm_region_t *region_;
 };
@@ -722,11 +722,11 @@ class region
 class region_visit
 {
       public:
-	explicit region_visit(pfm_region_t *of) noexcept : visit_(pfm_region_enter(of))
+	explicit region_visit(pfm_region_t *of) noexcept : visit_(pfm_enter_region(of))
 	{
 	}
 	explicit region_visit(const char *name) noexcept
-	    : region_visit(PERFMON_REGIONS_ACTIVE_ ? pfm_region_by_name(name) : nullptr)
+	    : region_visit(PERFMON_REGIONS_ACTIVE_ ? pfm_find_region(name) : nullptr)
 	{
 	}
 	region_visit(region_visit &&other) noexcept : visit_(std::exchange(other.visit_, nullptr))
@@ -739,16 +739,16 @@ class region_visit
 	}
 	~region_visit()
 	{
-		pfm_region_leave(visit_);
+		pfm_leave_region(visit_);
 	}
 	/** In the thread that leaves the task alone, then in the one that takes it up. */
 	void suspend() noexcept
 	{
-		pfm_region_suspend(visit_);
+		pfm_suspend_region(visit_);
 	}
 	void resume() noexcept
 	{
-		pfm_region_resume(visit_);
+		pfm_resume_region(visit_);
 	}
 
       private:

@@ -4,13 +4,13 @@
  *     for (int i = 0; i < n; i++) {
  *             pfm_region_t *solve = PFM_REGION("solve");
  *
- *             pfm_region_begin(solve);
+ *             pfm_begin_region(solve);
  *             work();
- *             pfm_region_end(solve);
+ *             pfm_end_region(solve);
  *     }
  *
  * Run the program with PERFMON_REGIONS=page-faults,instructions in its environment, run it under
- * `pfm stat --regions`, or call pfm_regions_start() in it. Otherwise begin and end each cost one
+ * `pfm stat --regions`, or call pfm_start_regions() in it. Otherwise begin and end each cost one
  * well-predicted branch.
  *
  * Counters belong to threads. The library opens them when a thread enters its first region; a
@@ -47,40 +47,40 @@ typedef struct pfm_region {
 extern int perfmon_regions_active;
 
 /** Begin and end a visit of @region in the calling thread. Visits may nest to any depth, recurse,
- * and overlap: pfm_region_end() ends the innermost open visit of its region. An end without a begin
+ * and overlap: pfm_end_region() ends the innermost open visit of its region. An end without a begin
  * has no effect and is reported as unmatched. Neither call changes errno. Both are
- * async-signal-safe once pfm_regions_start() has returned or a region has been entered. */
-void pfm_region_begin(pfm_region_t *region);
-void pfm_region_end(pfm_region_t *region);
+ * async-signal-safe once pfm_start_regions() has returned or a region has been entered. */
+void pfm_begin_region(pfm_region_t *region);
+void pfm_end_region(pfm_region_t *region);
 
 #ifndef PFM_REGION_NO_MACROS
 #define PERFMON_REGIONS_ACTIVE_                                                                    \
 	__builtin_expect(__atomic_load_n(&perfmon_regions_active, __ATOMIC_RELAXED), 0)
-#define pfm_region_begin(R) (PERFMON_REGIONS_ACTIVE_ ? (pfm_region_begin)(R) : (void)0)
-#define pfm_region_end(R)   (PERFMON_REGIONS_ACTIVE_ ? (pfm_region_end)(R) : (void)0)
+#define pfm_begin_region(R) (PERFMON_REGIONS_ACTIVE_ ? (pfm_begin_region)(R) : (void)0)
+#define pfm_end_region(R)   (PERFMON_REGIONS_ACTIVE_ ? (pfm_end_region)(R) : (void)0)
 #endif
 
 /** Returns the region called @name, for names that the program creates at run time. The same name
  * gives the same pointer, which is valid until the process ends. NULL if memory is exhausted. */
-pfm_region_t *pfm_region_by_name(const char *name);
+pfm_region_t *pfm_find_region(const char *name);
 
 /** A visit with a handle: for coroutines and tasks that move between threads, and for visits that
  * overlap in any order. */
 typedef struct pfm_region_visit pfm_region_visit_t;
 
 /** Begins a visit. Returns NULL, which the calls below accept, if regions are not counted. */
-pfm_region_visit_t *pfm_region_enter(pfm_region_t *region);
-/** pfm_region_suspend() stops counting the visit in the calling thread, and pfm_region_resume()
+pfm_region_visit_t *pfm_enter_region(pfm_region_t *region);
+/** pfm_suspend_region() stops counting the visit in the calling thread, and pfm_resume_region()
  * continues it in the calling thread. The results report a visit that moves to another thread
  * without these two calls as not counted. */
-void pfm_region_suspend(pfm_region_visit_t *visit);
-void pfm_region_resume(pfm_region_visit_t *visit);
+void pfm_suspend_region(pfm_region_visit_t *visit);
+void pfm_resume_region(pfm_region_visit_t *visit);
 /** Ends the visit and releases the handle. Its exclusive counts equal its inclusive counts, because
  * it is not nested in other visits of the thread. */
-void pfm_region_leave(pfm_region_visit_t *visit);
+void pfm_leave_region(pfm_region_visit_t *visit);
 
 /** Sets the counts of @region in the calling thread to zero. Open visits continue. */
-void pfm_region_reset(pfm_region_t *region);
+void pfm_reset_region(pfm_region_t *region);
 
 /* ---- what is counted ------------------------------------------------------------------------- */
 
@@ -114,11 +114,11 @@ typedef struct pfm_regions_options {
  * @error    filled on failure; may be NULL
  * The events of the first start stay the same until the process ends: a later call with other
  * events returns PFMLIB_ERR_INVAL, and a later call without events continues after
- * pfm_regions_stop(). The call succeeds if some events cannot be counted;
+ * pfm_stop_regions(). The call succeeds if some events cannot be counted;
  * pfm_describe_region_event() gives the reason. */
-int pfm_regions_start(const pfm_regions_options_t *options, pfm_error_t *error);
+int pfm_start_regions(const pfm_regions_options_t *options, pfm_error_t *error);
 /** Stops counting. Discards open visits and keeps the results. */
-void pfm_regions_stop(void);
+void pfm_stop_regions(void);
 
 /* ---- results --------------------------------------------------------------------------------- */
 
@@ -181,7 +181,7 @@ typedef struct pfm_region_event {
 /** Gives the cost of an empty visit in nanoseconds: the time that it measures inside, and the time
  * that one begin and end add to an enclosing region. 0 before the first start. Each pointer may be
  * NULL. */
-void pfm_regions_cost(double *inside, double *pair);
+void pfm_region_cost(double *inside, double *pair);
 /** Number of events, number of metrics, and description of event @i. PFMLIB_ERR_NOTFOUND past the
  * last. */
 unsigned pfm_count_region_events(void);

@@ -355,7 +355,7 @@ int pfm_next_bytes(pfm_session_t *s, const void **bytes, size_t *len, unsigned *
 unsigned pfm_session_fds(const pfm_session_t *s, int *fds, unsigned n);
 
 /** Sends signal @signo to the calling thread with each sample; 0 turns that off. */
-int pfm_session_signal(pfm_session_t *s, int signo);
+int pfm_signal_session(pfm_session_t *s, int signo);
 
 /* ---- statistics ------------------------------------------------------------------------------ */
 

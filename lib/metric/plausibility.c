@@ -23,7 +23,7 @@ const char *pfm_plausibility_name(pfm_plausibility_t result)
 	               : "";
 }
 
-double pfm_memory_peak(const pfm_ctx_t *ctx)
+double pfm_memory_bandwidth(const pfm_ctx_t *ctx)
 {
 	return pfmi_machine_read_memory_peak(&context_get_or_default(ctx)->sys);
 }

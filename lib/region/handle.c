@@ -85,7 +85,7 @@ static void end_segment(pfm_region_visit_t *v, struct thread *t)
 	}
 }
 
-pfm_region_visit_t *pfm_region_enter(pfm_region_t *region)
+pfm_region_visit_t *pfm_enter_region(pfm_region_t *region)
 {
 	struct thread *t;
 	struct node *node;
@@ -113,7 +113,7 @@ pfm_region_visit_t *pfm_region_enter(pfm_region_t *region)
 	return v;
 }
 
-void pfm_region_suspend(pfm_region_visit_t *v)
+void pfm_suspend_region(pfm_region_visit_t *v)
 {
 	struct thread *t;
 
@@ -124,7 +124,7 @@ void pfm_region_suspend(pfm_region_visit_t *v)
 }
 
 /* All segments of a visit count the same round, so a thread without open visits switches to it. */
-void pfm_region_resume(pfm_region_visit_t *v)
+void pfm_resume_region(pfm_region_visit_t *v)
 {
 	struct thread *t;
 
@@ -172,7 +172,7 @@ static void add_thread_visit(pfm_region_visit_t *v, struct thread *t)
 		                      &(struct slice_times){ v->entered, v->ended, true });
 }
 
-void pfm_region_leave(pfm_region_visit_t *v)
+void pfm_leave_region(pfm_region_visit_t *v)
 {
 	struct thread *t;
 

@@ -144,7 +144,7 @@ uint32_t pfmi_region_get_last_number(void)
 	return __atomic_load_n(&last_number, __ATOMIC_ACQUIRE);
 }
 
-pfm_region_t *pfm_region_by_name(const char *name)
+pfm_region_t *pfm_find_region(const char *name)
 {
 	return name ? pfmi_region_find_or_make(name) : NULL;
 }

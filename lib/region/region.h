@@ -419,7 +419,7 @@ void pfmi_region_measure_cost(struct thread *t, const struct region_marks *marks
 /* Starts counting at the first begin if the environment requests it. True if regions are counted.
  * *@is_first: this call started it, and the cost is to be measured. */
 bool pfmi_regions_start_from_environment(bool *is_first);
-/* pfm_regions_start() except for the measurement. */
+/* pfm_start_regions() except for the measurement. */
 int pfmi_regions_start(const pfm_regions_options_t *options, bool *is_first, pfm_error_t *error);
 
 /* ---- results.c --------------------------------------------------------------------------- */

@@ -350,7 +350,7 @@ bool pfmi_slice_get_count(const pfm_region_results_t *r, const struct visit_slic
 	return true;
 }
 
-void pfm_regions_cost(double *inside, double *pair)
+void pfm_region_cost(double *inside, double *pair)
 {
 	if (inside)
 		*inside = pfmi_regions.layout.wall_inside;

@@ -25,7 +25,7 @@ void pfmi_regions_measure_cost(void)
 
 	if (t)
 		pfmi_region_measure_cost(
-			t, &(struct region_marks){ pfm_region_begin, pfm_region_end });
+			t, &(struct region_marks){ pfm_begin_region, pfm_end_region });
 }
 
 /* Starts counting at the first begin on request of the environment. True if regions are counted. */
@@ -235,9 +235,9 @@ REGION_COLD_PART void begin_unprepared(pfm_region_t *region, int active)
 		begin_with_lookup(t, region, active);
 }
 
-/* The code that a loop executes at each turn is here, in begin_visit() and in pfm_region_end().
+/* The code that a loop executes at each turn is here, in begin_visit() and in pfm_end_region().
  * Rare parts are functions that are called last, so that no registers are saved for them. */
-void(pfm_region_begin)(pfm_region_t *region)
+void(pfm_begin_region)(pfm_region_t *region)
 {
 	struct caller *caller = &pfmi_region_caller;
 	int active = LOAD_RELAXED(perfmon_regions_active);
@@ -427,7 +427,7 @@ REGION_COLD_PART void end_unprepared(pfm_region_t *region, int active)
 		end_by_kernel(t, region, active);
 }
 
-void(pfm_region_end)(pfm_region_t *region)
+void(pfm_end_region)(pfm_region_t *region)
 {
 	struct caller *caller = &pfmi_region_caller;
 	int active = LOAD_RELAXED(perfmon_regions_active);
@@ -449,7 +449,7 @@ void(pfm_region_end)(pfm_region_t *region)
 		end_by_kernel(t, region, active);
 }
 
-void pfm_region_reset(pfm_region_t *region)
+void pfm_reset_region(pfm_region_t *region)
 {
 	struct thread *t;
 

@@ -30,7 +30,7 @@ static void put_process(FILE *out, const pfm_region_results_t *r)
 {
 	double inside, pair;
 
-	pfm_regions_cost(&inside, &pair);
+	pfm_region_cost(&inside, &pair);
 	fprintf(out, "{\"process\":%d", (int)getpid());
 	put_text(out, "program", program_invocation_short_name);
 	fprintf(out, ",\"subtracted\":%s,\"missed\":%" PRIu64 ",\"unmatched\":%" PRIu64,

@@ -189,7 +189,7 @@ static void put_cost(FILE *out, const pfm_region_results_t *r)
 	char text[VALUE_SIZE];
 	double inside, pair;
 
-	pfm_regions_cost(&inside, &pair);
+	pfm_region_cost(&inside, &pair);
 	fprintf(out, "Cost of an empty visit: ");
 	pfmi_region_put_real(out, 0, pair);
 	fprintf(out, " ns (");

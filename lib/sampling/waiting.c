@@ -133,7 +133,7 @@ static int set_signal_delivery(int fd, int signo)
 
 /* The signal comes from the sampling event, even if its samples are in the buffer of another
  * event. */
-int pfm_session_signal(pfm_session_t *s, int signo)
+int pfm_signal_session(pfm_session_t *s, int signo)
 {
 	const struct perf_state *st;
 

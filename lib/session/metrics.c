@@ -362,7 +362,7 @@ static int check_session_metric(const struct pfm_session *s, const struct metric
 	int rc = pfm_describe_metric(s->ctx, out->pmu, out->event, &info);
 
 	if (!rc && !v->state && pfmi_metric_is_memory_bandwidth(&info))
-		peak = pfm_memory_peak(s->ctx);
+		peak = pfm_memory_bandwidth(s->ctx);
 	if (!rc)
 		rc = pfm_check_metric(s->ctx, out->pmu, out->event, v,
 		                      out->quality != PFM_QUALITY_EXACT, peak, &check);

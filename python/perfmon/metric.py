@@ -135,7 +135,7 @@ class Metric:
         raw, out = new_struct("pfm_metric_value_t"), new_struct("pfm_metric_check_t")
         _fill_value(raw, value)
         ctx = self._context._handle()
-        check(lib.pfm_check_metric(ctx, *self._at, raw, extrapolated, lib.pfm_memory_peak(ctx),
+        check(lib.pfm_check_metric(ctx, *self._at, raw, extrapolated, lib.pfm_memory_bandwidth(ctx),
                                    out))
         return _check_result(out)
 

@@ -29,7 +29,7 @@ __all__ = ["RegionCount", "RegionMetric", "RegionResult", "RegionVisit", "read_r
 
 @functools.lru_cache(maxsize=4096)
 def _find_region(name: str) -> Any:
-    return lib.pfm_region_by_name(c_string(name))
+    return lib.pfm_find_region(c_string(name))
 
 
 class region(contextlib.ContextDecorator):
@@ -42,12 +42,12 @@ class region(contextlib.ContextDecorator):
         self._region = _find_region(name)
 
     def __enter__(self) -> region:
-        lib.pfm_region_begin(self._region)
+        lib.pfm_begin_region(self._region)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, value: BaseException | None,
                  trace: TracebackType | None) -> None:
-        lib.pfm_region_end(self._region)
+        lib.pfm_end_region(self._region)
 
 
 class RegionVisit:
@@ -55,18 +55,18 @@ class RegionVisit:
     tasks."""
 
     def __init__(self, name: str) -> None:
-        self._visit = lib.pfm_region_enter(_find_region(name))
+        self._visit = lib.pfm_enter_region(_find_region(name))
 
     def suspend(self) -> None:
         """In the thread that leaves the task alone."""
-        lib.pfm_region_suspend(self._visit)
+        lib.pfm_suspend_region(self._visit)
 
     def resume(self) -> None:
         """In the thread that takes it up."""
-        lib.pfm_region_resume(self._visit)
+        lib.pfm_resume_region(self._visit)
 
     def leave(self) -> None:
-        lib.pfm_region_leave(self._visit)
+        lib.pfm_leave_region(self._visit)
         self._visit = ffi.NULL
 
 
@@ -123,26 +123,26 @@ def start_regions(events: str | None = None, *, output: str | None = None,
     held = {name: ffi.new("char[]", value) for name, value in kept.items()}
     for name, value in held.items():
         setattr(options, name, value)
-    code = lib.pfm_regions_start(options, error)
+    code = lib.pfm_start_regions(options, error)
     if code:
         raise from_error(code, error, ffi.NULL, [events or ""]) if error.code else from_code(code)
 
 
 def stop_regions() -> None:
     """Stops counting; results stay."""
-    lib.pfm_regions_stop()
+    lib.pfm_stop_regions()
 
 
 def reset_region(name: str) -> None:
     """Sets the calling thread's counts of region @name to zero. Open visits go on."""
-    lib.pfm_region_reset(_find_region(name))
+    lib.pfm_reset_region(_find_region(name))
 
 
 def regions_cost() -> tuple[float, float]:
     """Nanoseconds that an empty visit takes: measured inside it, and added to an enclosing region.
     Zero before the start."""
     inside, pair = ffi.new("double *"), ffi.new("double *")
-    lib.pfm_regions_cost(inside, pair)
+    lib.pfm_region_cost(inside, pair)
     return float(inside[0]), float(pair[0])
 
 

@@ -444,7 +444,7 @@ class Samples:
 
     def signal(self, signo: int) -> None:
         """Sends this thread a signal with each sample; 0: no longer."""
-        self._check(lib.pfm_session_signal(self._native(), signo))
+        self._check(lib.pfm_signal_session(self._native(), signo))
 
 
 class Recording:

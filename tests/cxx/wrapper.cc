@@ -184,7 +184,7 @@ static void regions()
 	std::uint64_t outer = 0, inner = 0, task = 0;
 
 	options.events = "page-faults:u";
-	expect(61, pfm_regions_start(&options, nullptr) == PFMLIB_SUCCESS);
+	expect(61, pfm_start_regions(&options, nullptr) == PFMLIB_SUCCESS);
 	for (int i = 0; i < 3; i++)
 		try {
 			perfmon::region r("outer");
@@ -208,7 +208,7 @@ static void regions()
 	}
 	expect(63, outer == 3 && inner == 3 && task == 3);
 	pfm_close_region_results(results);
-	pfm_regions_stop();
+	pfm_stop_regions();
 }
 
 int main()

@@ -78,7 +78,7 @@ static void start(check_function check, const char *events)
 	pfm_error_t error = PFM_INIT(error);
 
 	options.events = events;
-	check(pfm_regions_start(&options, &error) == PFMLIB_SUCCESS, "regions count %s", events);
+	check(pfm_start_regions(&options, &error) == PFMLIB_SUCCESS, "regions count %s", events);
 }
 
 static void *visit(void *arg)
@@ -86,12 +86,12 @@ static void *visit(void *arg)
 	unsigned n = (unsigned)(uintptr_t)arg;
 
 	for (unsigned i = 0; i < VISITS; i++) {
-		pfm_region_begin(PFM_REGION("thread"));
+		pfm_begin_region(PFM_REGION("thread"));
 		loop(1000ul * n);
-		pfm_region_begin(PFM_REGION("inside"));
+		pfm_begin_region(PFM_REGION("inside"));
 		touch_pages(n);
-		pfm_region_end(PFM_REGION("inside"));
-		pfm_region_end(PFM_REGION("thread"));
+		pfm_end_region(PFM_REGION("inside"));
+		pfm_end_region(PFM_REGION("thread"));
 	}
 	return NULL;
 }
@@ -127,13 +127,13 @@ static void check_loops(check_function check)
 		pfm_region_t *region;
 
 		snprintf(name, sizeof(name), "loop %lu", rounds[i]);
-		region = pfm_region_by_name(name);
-		pfm_region_begin(region);
-		pfm_region_end(region);
-		pfm_region_reset(region); /* its memory is there now */
-		pfm_region_begin(region);
+		region = pfm_find_region(name);
+		pfm_begin_region(region);
+		pfm_end_region(region);
+		pfm_reset_region(region); /* its memory is there now */
+		pfm_begin_region(region);
 		loop(rounds[i]);
-		pfm_region_end(region);
+		pfm_end_region(region);
 		r = pfm_read_regions();
 		c = count_of(r, name, 0);
 		check(is_exactly(&c, LOOP * rounds[i], LOOP * rounds[i] + AROUND),
@@ -189,13 +189,13 @@ static void check_cost(check_function check, unsigned n)
 	      "a pair takes %.0f instructions, of which the kernel executes %.0f", user.cost_pair,
 	      all.cost_pair - user.cost_pair);
 	for (unsigned i = 0; i < VISITS; i++) {
-		pfm_region_begin(PFM_REGION("reading"));
+		pfm_begin_region(PFM_REGION("reading"));
 		is_read = page && pfmi_perf_read_user_page(page, v);
-		pfm_region_end(PFM_REGION("reading"));
-		pfm_region_begin(PFM_REGION("clocks"));
+		pfm_end_region(PFM_REGION("reading"));
+		pfm_begin_region(PFM_REGION("clocks"));
 		(void)pfmi_region_get_wall_time();
 		(void)pfmi_region_get_wall_time();
-		pfm_region_end(PFM_REGION("clocks"));
+		pfm_end_region(PFM_REGION("clocks"));
 	}
 	r = pfm_read_regions();
 	reading = count_of(r, "reading", 0).min;

@@ -73,7 +73,7 @@ static inline void start_story(const char *events, unsigned flags)
 	unsetenv("PERFMON_REGIONS_OUTPUT");
 	options.events = events;
 	options.flags = flags;
-	EXPECT(pfm_regions_start(&options, &error), PFMLIB_SUCCESS, "pfm_regions_start(%s)",
+	EXPECT(pfm_start_regions(&options, &error), PFMLIB_SUCCESS, "pfm_start_regions(%s)",
 	       events);
 	if (pfm_describe_region_event(0, &event) == PFMLIB_SUCCESS &&
 	    event.quality != PFM_QUALITY_EXACT) {

@@ -264,7 +264,7 @@ int plan_stat_metrics(struct stat_job *job)
 		status = report_bad_option("metrics", ENOMEM);
 	if (status == EXIT_DONE && (job->metrics.n || job->rotation.is_on)) {
 		if (job->metrics.n)
-			job->memory_peak = pfm_memory_peak(job->ctx);
+			job->memory_peak = pfm_memory_bandwidth(job->ctx);
 		status = plan_metrics(job);
 	}
 	if (status != EXIT_DONE || job->events.n)

@@ -28,7 +28,7 @@ static inline void push_region(struct open_regions *open, pfm_region_t *region)
 	if (open->depth < OPEN_MAX_DEPTH) {
 		open->regions[open->depth] = region;
 		if (region)
-			pfm_region_begin(region);
+			pfm_begin_region(region);
 	}
 	open->depth++;
 }
@@ -42,7 +42,7 @@ static inline unsigned pop_region(struct open_regions *open)
 		return 0;
 	open->depth--;
 	if (open->depth < OPEN_MAX_DEPTH && open->regions[open->depth])
-		pfm_region_end(open->regions[open->depth]);
+		pfm_end_region(open->regions[open->depth]);
 	return depth;
 }
 

@@ -60,7 +60,7 @@ static pfm_region_t *find_cached_region(const char *name, void **kept)
 	pfm_region_t *region = __atomic_load_n(kept, __ATOMIC_RELAXED);
 
 	if (!region) {
-		region = pfm_region_by_name(name ? name : "unnamed task");
+		region = pfm_find_region(name ? name : "unnamed task");
 		__atomic_store_n(kept, (void *)region, __ATOMIC_RELAXED);
 	}
 	return region;
@@ -142,7 +142,7 @@ static void open_visit(const void *domain, const struct itt_id *id, pfm_region_t
 	v->next = *list;
 	*list = v;
 	pthread_mutex_unlock(&lock);
-	v->visit = pfm_region_enter(region);
+	v->visit = pfm_enter_region(region);
 }
 
 static void close_visit(const void *domain, const struct itt_id *id)
@@ -156,7 +156,7 @@ static void close_visit(const void *domain, const struct itt_id *id)
 		*at = v->next;
 	pthread_mutex_unlock(&lock);
 	if (v)
-		pfm_region_leave(v->visit);
+		pfm_leave_region(v->visit);
 	free(v);
 }
 
@@ -223,13 +223,13 @@ static void region_end(const struct itt_domain *domain, struct itt_id id)
 
 static void pause_counting(void)
 {
-	pfm_regions_stop();
+	pfm_stop_regions();
 }
 
 static void resume_counting(void)
 {
 	if (secure_getenv("PERFMON_REGIONS"))
-		pfm_regions_start(NULL, NULL);
+		pfm_start_regions(NULL, NULL);
 }
 
 static const struct {

@@ -8,7 +8,7 @@ static __thread struct open_regions open;
 
 static void begin_kernel(const char *name, uint64_t *id)
 {
-	push_region(&open, pfm_region_by_name(name ? name : "unnamed kernel"));
+	push_region(&open, pfm_find_region(name ? name : "unnamed kernel"));
 	*id = open.depth;
 }
 
@@ -55,7 +55,7 @@ EXPORT void kokkosp_finalize_library(void)
 
 EXPORT void kokkosp_push_profile_region(const char *name)
 {
-	push_region(&open, pfm_region_by_name(name ? name : "unnamed region"));
+	push_region(&open, pfm_find_region(name ? name : "unnamed region"));
 }
 
 EXPORT void kokkosp_pop_profile_region(void)

@@ -37,7 +37,7 @@ static int find_started(const pfm_region_t *region)
 
 EXPORT void likwid_markerInit(void)
 {
-	pfm_regions_start(NULL, NULL);
+	pfm_start_regions(NULL, NULL);
 }
 
 EXPORT void likwid_markerThreadInit(void)
@@ -50,41 +50,41 @@ EXPORT void likwid_markerNextGroup(void)
 
 EXPORT int likwid_markerRegisterRegion(const char *tag)
 {
-	return pfm_region_by_name(tag) ? 0 : -ENOMEM;
+	return pfm_find_region(tag) ? 0 : -ENOMEM;
 }
 
 EXPORT int likwid_markerStartRegion(const char *tag)
 {
-	pfm_region_t *region = pfm_region_by_name(tag);
+	pfm_region_t *region = pfm_find_region(tag);
 
 	if (!region || n_started == OPEN_TAGS)
 		return -ENOMEM;
 	if (find_started(region) >= 0)
 		return -EINVAL;
 	started[n_started++] = region;
-	pfm_region_begin(region);
+	pfm_begin_region(region);
 	return 0;
 }
 
 EXPORT int likwid_markerStopRegion(const char *tag)
 {
-	pfm_region_t *region = pfm_region_by_name(tag);
+	pfm_region_t *region = pfm_find_region(tag);
 	int at = find_started(region);
 
 	if (at < 0)
 		return -EINVAL;
-	pfm_region_end(region);
+	pfm_end_region(region);
 	started[at] = started[--n_started];
 	return 0;
 }
 
 EXPORT int likwid_markerResetRegion(const char *tag)
 {
-	pfm_region_t *region = pfm_region_by_name(tag);
+	pfm_region_t *region = pfm_find_region(tag);
 
 	if (!region)
 		return -ENOMEM;
-	pfm_region_reset(region);
+	pfm_reset_region(region);
 	return 0;
 }
 

@@ -65,10 +65,10 @@ static __thread struct open_regions open;
 static pfm_region_t *find_region_of_message(const struct attributes *a)
 {
 	if (a && a->message_type == MESSAGE_ASCII && a->message.text)
-		return pfm_region_by_name(a->message.text);
+		return pfm_find_region(a->message.text);
 	if (a && a->message_type == MESSAGE_REGISTERED && a->message.registered)
 		return a->message.registered;
-	return pfm_region_by_name("unnamed range");
+	return pfm_find_region("unnamed range");
 }
 
 /* NVTX returns the depth from 0 on; a pop without a push is -2 in its own words. */
@@ -87,7 +87,7 @@ static int range_pop(void)
 
 static int range_push_a(const char *text)
 {
-	return push_range(pfm_region_by_name(text ? text : "unnamed range"));
+	return push_range(pfm_find_region(text ? text : "unnamed range"));
 }
 
 static int range_push_ex(const struct attributes *a)
@@ -109,18 +109,18 @@ static int domain_range_pop(void *domain)
 
 static uint64_t range_start_a(const char *text)
 {
-	return (uint64_t)(uintptr_t)pfm_region_enter(
-		pfm_region_by_name(text ? text : "unnamed range"));
+	return (uint64_t)(uintptr_t)pfm_enter_region(
+		pfm_find_region(text ? text : "unnamed range"));
 }
 
 static uint64_t range_start_ex(const struct attributes *a)
 {
-	return (uint64_t)(uintptr_t)pfm_region_enter(find_region_of_message(a));
+	return (uint64_t)(uintptr_t)pfm_enter_region(find_region_of_message(a));
 }
 
 static void range_end(uint64_t id)
 {
-	pfm_region_leave((pfm_region_visit_t *)(uintptr_t)id);
+	pfm_leave_region((pfm_region_visit_t *)(uintptr_t)id);
 }
 
 static uint64_t domain_range_start_ex(void *domain, const struct attributes *a)
@@ -139,7 +139,7 @@ static void domain_range_end(void *domain, uint64_t id)
 static void *register_string(void *domain, const char *text)
 {
 	(void)domain;
-	return pfm_region_by_name(text ? text : "unnamed range");
+	return pfm_find_region(text ? text : "unnamed range");
 }
 
 /* NULL would be the default domain: ranges of all domains are counted alike. */

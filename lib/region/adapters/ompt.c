@@ -42,7 +42,7 @@ static pfm_region_t *find_region_of_place(const void *place)
 	const char *file;
 
 	if (!place || !dladdr(place, &info) || !info.dli_fname)
-		return pfm_region_by_name("parallel");
+		return pfm_find_region("parallel");
 	file = strrchr(info.dli_fname, '/');
 	if (info.dli_sname)
 		snprintf(name, sizeof(name), "parallel %s+0x%zx", info.dli_sname,
@@ -50,7 +50,7 @@ static pfm_region_t *find_region_of_place(const void *place)
 	else
 		snprintf(name, sizeof(name), "parallel %s+0x%zx", file ? file + 1 : info.dli_fname,
 		         (size_t)((const char *)place - (const char *)info.dli_fbase));
-	return pfm_region_by_name(name);
+	return pfm_find_region(name);
 }
 
 static void parallel_begin(union data *task, const void *frame, union data *parallel,
@@ -66,7 +66,7 @@ static void parallel_begin(union data *task, const void *frame, union data *para
 static void end_task(union data *task)
 {
 	if (task->pointer)
-		pfm_region_end(task->pointer);
+		pfm_end_region(task->pointer);
 	task->pointer = NULL;
 }
 
@@ -85,7 +85,7 @@ static void implicit_task(int endpoint, union data *parallel, union data *task, 
 	}
 	task->pointer = parallel ? parallel->pointer : NULL;
 	if (task->pointer)
-		pfm_region_begin(task->pointer);
+		pfm_begin_region(task->pointer);
 }
 
 /* Runtimes before OpenMP 5.1 have one kind for barriers at the ends of loops and of parallel

@@ -36,16 +36,16 @@ __attribute__((constructor)) static void start(void)
 	options.events = secure_getenv("PAPI_EVENTS");
 	options.output = path;
 	options.format = "papi";
-	pfm_regions_start(&options, NULL);
+	pfm_start_regions(&options, NULL);
 }
 
 EXPORT int PAPI_hl_region_begin(const char *name)
 {
-	pfm_region_t *region = name ? pfm_region_by_name(name) : NULL;
+	pfm_region_t *region = name ? pfm_find_region(name) : NULL;
 
 	if (!region)
 		return name ? PAPI_ENOMEM : PAPI_EINVAL;
-	pfm_region_begin(region);
+	pfm_begin_region(region);
 	return PAPI_OK;
 }
 
@@ -57,16 +57,16 @@ EXPORT int PAPI_hl_read(const char *name)
 
 EXPORT int PAPI_hl_region_end(const char *name)
 {
-	pfm_region_t *region = name ? pfm_region_by_name(name) : NULL;
+	pfm_region_t *region = name ? pfm_find_region(name) : NULL;
 
 	if (!region)
 		return name ? PAPI_ENOMEM : PAPI_EINVAL;
-	pfm_region_end(region);
+	pfm_end_region(region);
 	return PAPI_OK;
 }
 
 EXPORT int PAPI_hl_stop(void)
 {
-	pfm_regions_stop();
+	pfm_stop_regions();
 	return PAPI_OK;
 }

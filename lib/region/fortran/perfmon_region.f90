@@ -30,22 +30,22 @@ module perfmon_region
   end interface
 
   interface
-    function c_region_by_name(name) bind(c, name="pfm_region_by_name") result(region)
+    function c_region_by_name(name) bind(c, name="pfm_find_region") result(region)
       import :: c_ptr, c_char
       character(kind=c_char), intent(in) :: name(*)
       type(c_ptr) :: region
     end function
-    subroutine c_region_begin(region) bind(c, name="pfm_region_begin")
+    subroutine c_region_begin(region) bind(c, name="pfm_begin_region")
       import :: c_ptr
       type(c_ptr), value :: region
     end subroutine
-    subroutine c_region_end(region) bind(c, name="pfm_region_end")
+    subroutine c_region_end(region) bind(c, name="pfm_end_region")
       import :: c_ptr
       type(c_ptr), value :: region
     end subroutine
-    subroutine c_regions_stop() bind(c, name="pfm_regions_stop")
+    subroutine c_regions_stop() bind(c, name="pfm_stop_regions")
     end subroutine
-    function c_regions_start(options, error) bind(c, name="pfm_regions_start") result(code)
+    function c_regions_start(options, error) bind(c, name="pfm_start_regions") result(code)
       import :: c_ptr, c_int
       type(c_ptr), value :: options, error
       integer(c_int) :: code

@@ -11,9 +11,9 @@
 
 static void *work(void *arg)
 {
-	pfm_region_begin(PFM_REGION("threads"));
+	pfm_begin_region(PFM_REGION("threads"));
 	cause_faults(3);
-	pfm_region_end(PFM_REGION("threads"));
+	pfm_end_region(PFM_REGION("threads"));
 	return arg;
 }
 
@@ -22,12 +22,12 @@ static void visit_all(void)
 	pthread_t t;
 
 	for (unsigned i = 0; i < 4; i++) {
-		pfm_region_begin(PFM_REGION("outer"));
+		pfm_begin_region(PFM_REGION("outer"));
 		cause_faults(5);
-		pfm_region_begin(PFM_REGION("inner, with a comma"));
+		pfm_begin_region(PFM_REGION("inner, with a comma"));
 		cause_faults(2);
-		pfm_region_end(PFM_REGION("inner, with a comma"));
-		pfm_region_end(PFM_REGION("outer"));
+		pfm_end_region(PFM_REGION("inner, with a comma"));
+		pfm_end_region(PFM_REGION("outer"));
 	}
 	for (unsigned i = 0; i < 3; i++) {
 		pthread_create(&t, NULL, work, NULL);
@@ -38,8 +38,8 @@ static void visit_all(void)
 static int make_pairs(int n)
 {
 	for (int i = 0; i < n; i++) {
-		pfm_region_begin(PFM_REGION("empty"));
-		pfm_region_end(PFM_REGION("empty"));
+		pfm_begin_region(PFM_REGION("empty"));
+		pfm_end_region(PFM_REGION("empty"));
 	}
 	return 0;
 }
@@ -49,8 +49,8 @@ static int visit_name(const char *name)
 	static pfm_region_t region;
 
 	region.name = name;
-	pfm_region_begin(&region);
-	pfm_region_end(&region);
+	pfm_begin_region(&region);
+	pfm_end_region(&region);
 	return 0;
 }
 
@@ -64,7 +64,7 @@ int main(int argc, char **argv)
 		return make_pairs(argc > 2 ? atoi(argv[2]) : 0);
 	visit_all();
 	if (strcmp(how, "exec-inside") == 0)
-		pfm_region_begin(PFM_REGION("outer"));
+		pfm_begin_region(PFM_REGION("outer"));
 	if (strcmp(how, "kill") == 0)
 		raise(SIGKILL);
 	if (strncmp(how, "exec", strlen("exec")) == 0)

@@ -8,14 +8,14 @@
 /* 2 faults in "plugin". */
 void visit_region(void)
 {
-	pfm_region_begin(PFM_REGION("plugin"));
+	pfm_begin_region(PFM_REGION("plugin"));
 	cause_faults(2);
-	pfm_region_end(PFM_REGION("plugin"));
+	pfm_end_region(PFM_REGION("plugin"));
 }
 
 /* Never ends its visit. */
 void stay_in_region(void)
 {
-	pfm_region_begin(PFM_REGION("left open"));
+	pfm_begin_region(PFM_REGION("left open"));
 	cause_faults(1);
 }

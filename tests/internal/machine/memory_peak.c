@@ -168,20 +168,20 @@ static void the_table_of_a_machine(void **state)
 	(void)state;
 	assert_non_null(mkdtemp(root));
 	ctx = open_machine("GenuineIntel-6-55-4", root);
-	assert_true(pfm_memory_peak(ctx) == 0);
+	assert_true(pfm_memory_bandwidth(ctx) == 0);
 	put(root, "run/udev/data/+dmi:id",
 	    "E:MEMORY_DEVICE_0_DATA_WIDTH=64\nE:MEMORY_DEVICE_0_SIZE=1\n"
 	    "E:MEMORY_DEVICE_0_SPEED_MTS=1000\n");
-	assert_true(pfm_memory_peak(ctx) == 8000);
+	assert_true(pfm_memory_bandwidth(ctx) == 8000);
 	put_modules(root); /* these are not the device of the copy */
-	assert_true(pfm_memory_peak(ctx) == 8000);
+	assert_true(pfm_memory_bandwidth(ctx) == 8000);
 	for (unsigned i = 0; i < 4; i++)
 		add_device(&t, 0x22, 64, 16384, 3200, 3200);
 	put_bytes(root, "sys/firmware/dmi/tables/DMI", t.bytes, t.size);
-	assert_true(pfm_memory_peak(ctx) == 2 * 25600);
+	assert_true(pfm_memory_bandwidth(ctx) == 2 * 25600);
 	add_device(&t, 0x22, 64, 16384, 3200, 3200);
 	put_bytes(root, "sys/firmware/dmi/tables/DMI", t.bytes, t.size);
-	assert_true(pfm_memory_peak(ctx) == 5 * 25600);
+	assert_true(pfm_memory_bandwidth(ctx) == 5 * 25600);
 	pfm_close_context(ctx);
 	nftw(root, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 }

@@ -6,29 +6,29 @@
 
 static void visit_region(pfm_region_t *region)
 {
-	(pfm_region_begin)(region);
-	(pfm_region_end)(region);
+	(pfm_begin_region)(region);
+	(pfm_end_region)(region);
 }
 
 static void start_and_stop_story(void)
 {
-	pfm_region_t *region = pfm_region_by_name("control");
+	pfm_region_t *region = pfm_find_region("control");
 	double inside, pair;
 	pfm_region_results_t *r;
 
 	unsetenv("PERFMON_REGIONS");
 	unsetenv("PERFMON_REGIONS_OUTPUT");
 	unsetenv("PERFMON_REGIONS_OPTIONS");
-	EXPECT(pfm_regions_start(NULL, NULL), PFMLIB_SUCCESS, "start");
+	EXPECT(pfm_start_regions(NULL, NULL), PFMLIB_SUCCESS, "start");
 	EXPECT(perfmon_regions_active, 1, "active");
-	pfm_regions_cost(&inside, &pair);
+	pfm_region_cost(&inside, &pair);
 	EXPECT_TRUE(pair > 0 && pair < 1e6, "the cost of an empty visit was measured: %f", pair);
 	visit_region(region);
-	pfm_regions_stop();
+	pfm_stop_regions();
 	EXPECT(perfmon_regions_active, 0, "active");
 	EXPECT(pfmi_regions.run, 1, "stops");
 	visit_region(region);
-	EXPECT(pfm_regions_start(NULL, NULL), PFMLIB_SUCCESS, "start");
+	EXPECT(pfm_start_regions(NULL, NULL), PFMLIB_SUCCESS, "start");
 	visit_region(region);
 	r = pfm_read_regions();
 	EXPECT_TRUE(r != NULL, "results");
@@ -40,16 +40,16 @@ static void start_and_stop_story(void)
 /* A visit that is open when a program stops is dropped. */
 static void stop_inside_story(void)
 {
-	pfm_region_t *region = pfm_region_by_name("control");
+	pfm_region_t *region = pfm_find_region("control");
 	pfm_region_results_t *r;
 
 	unsetenv("PERFMON_REGIONS");
 	unsetenv("PERFMON_REGIONS_OUTPUT");
-	EXPECT(pfm_regions_start(NULL, NULL), PFMLIB_SUCCESS, "start");
-	(pfm_region_begin)(region);
-	pfm_regions_stop();
-	(pfm_region_end)(region);
-	EXPECT(pfm_regions_start(NULL, NULL), PFMLIB_SUCCESS, "start");
+	EXPECT(pfm_start_regions(NULL, NULL), PFMLIB_SUCCESS, "start");
+	(pfm_begin_region)(region);
+	pfm_stop_regions();
+	(pfm_end_region)(region);
+	EXPECT(pfm_start_regions(NULL, NULL), PFMLIB_SUCCESS, "start");
 	visit_region(region);
 	r = pfm_read_regions();
 	EXPECT(info_of(r, "control", "", 0).visits, 1, "visits");
@@ -63,7 +63,7 @@ static void refused_story(void)
 
 	unsetenv("PERFMON_REGIONS");
 	options.events = "no-such-event";
-	EXPECT_TRUE(pfm_regions_start(&options, &error) != PFMLIB_SUCCESS, "an unknown event");
+	EXPECT_TRUE(pfm_start_regions(&options, &error) != PFMLIB_SUCCESS, "an unknown event");
 	EXPECT(pfmi_regions.started, 0, "started");
 	EXPECT_TRUE(pfm_read_regions() == NULL, "no results");
 }

@@ -15,15 +15,15 @@ static void suspended_time_is_not_counted(void **state)
 	add_reading(&m, 100, 100, 30, 1);
 	add_reading(&m, 500, 500, 100, 7);
 	add_reading(&m, 600, 600, 105, 9);
-	v = pfm_region_enter(pfm_region_by_name("handle: segments"));
+	v = pfm_enter_region(pfm_find_region("handle: segments"));
 	assert_non_null(v);
 	assert_int_equal(m.thread.handles, 1);
-	pfm_region_suspend(v);
+	pfm_suspend_region(v);
 	assert_int_equal(m.thread.handles, 0);
-	pfm_region_suspend(v); /* it is */
-	pfm_region_resume(v);
-	pfm_region_resume(v);
-	pfm_region_leave(v);
+	pfm_suspend_region(v); /* it is */
+	pfm_resume_region(v);
+	pfm_resume_region(v);
+	pfm_leave_region(v);
 	assert_int_equal(m.thread.handles, 0);
 	r = pfm_read_regions();
 	c = made_count(r, made_row(r, "handle: segments", "", 7), 0);
@@ -46,10 +46,10 @@ static void moved_segment_has_time_only(void **state)
 	make_regions(&m);
 	add_reading(&m, 0, 0, 10, 0);
 	add_reading(&m, 100, 100, 30, 1);
-	v = pfm_region_enter(pfm_region_by_name("handle: moved"));
+	v = pfm_enter_region(pfm_find_region("handle: moved"));
 	assert_non_null(v);
 	m.thread.tid = 8;
-	pfm_region_leave(v);
+	pfm_leave_region(v);
 	r = pfm_read_regions();
 	assert_int_equal(made_info(r, 0).visits, 1);
 	assert_int_equal(made_count(r, 0, 0).visits, 0);
@@ -69,18 +69,18 @@ static void handles_overlap_and_are_reused(void **state)
 	make_regions(&m);
 	for (unsigned i = 0; i < 4; i++)
 		add_reading(&m, 100 * i, 100 * i, (const uint64_t[]){ 0, 2, 5, 9 }[i], 0);
-	a = pfm_region_enter(pfm_region_by_name("handle: a"));
-	b = pfm_region_enter(pfm_region_by_name("handle: b"));
+	a = pfm_enter_region(pfm_find_region("handle: a"));
+	b = pfm_enter_region(pfm_find_region("handle: b"));
 	assert_true(a && b && a != b);
-	pfm_region_leave(a);
-	pfm_region_leave(b);
+	pfm_leave_region(a);
+	pfm_leave_region(b);
 	r = pfm_read_regions();
 	assert_int_equal(made_count(r, made_row(r, "handle: a", "", 7), 0).inclusive, 5);
 	assert_int_equal(made_count(r, made_row(r, "handle: b", "", 7), 0).inclusive, 7);
 	pfm_close_region_results(r);
-	c = pfm_region_enter(pfm_region_by_name("handle: c"));
+	c = pfm_enter_region(pfm_find_region("handle: c"));
 	assert_true(c == a || c == b);
-	pfm_region_leave(c);
+	pfm_leave_region(c);
 	unmake_regions(&m);
 }
 
@@ -90,12 +90,12 @@ static void missing_handles_are_ignored(void **state)
 
 	(void)state;
 	make_regions(&m);
-	assert_null(pfm_region_enter(NULL));
+	assert_null(pfm_enter_region(NULL));
 	perfmon_regions_active = 0;
-	assert_null(pfm_region_enter(pfm_region_by_name("handle: off")));
-	pfm_region_suspend(NULL);
-	pfm_region_resume(NULL);
-	pfm_region_leave(NULL);
+	assert_null(pfm_enter_region(pfm_find_region("handle: off")));
+	pfm_suspend_region(NULL);
+	pfm_resume_region(NULL);
+	pfm_leave_region(NULL);
 	unmake_regions(&m);
 }
 

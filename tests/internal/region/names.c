@@ -8,7 +8,7 @@ static void equal_names_are_one_region(void **state)
 	char copy[] = "names: one";
 	uint32_t before = pfmi_region_get_last_number(),
 		 number = pfmi_region_find_or_make_number("names: one");
-	pfm_region_t *region = pfm_region_by_name(copy);
+	pfm_region_t *region = pfm_find_region(copy);
 
 	(void)state;
 	assert_int_equal(number, before + 1);
@@ -24,7 +24,7 @@ static void equal_names_are_one_region(void **state)
 static void missing_names(void **state)
 {
 	(void)state;
-	assert_null(pfm_region_by_name(NULL));
+	assert_null(pfm_find_region(NULL));
 	assert_string_equal(pfmi_region_get_name(0), "");
 	assert_string_equal(pfmi_region_get_name(pfmi_region_get_last_number() + 1), "");
 	assert_string_equal(pfmi_region_get_name(EMPTY_REGION), "");

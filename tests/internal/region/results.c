@@ -102,8 +102,8 @@ static void costs_are_subtracted(void **state)
 	pfmi_regions.layout.wall_pair = 15;
 	m.events[0].cost_inside = 50;
 	m.events[0].cost_pair = 80;
-	pfm_regions_cost(NULL, NULL);
-	pfm_regions_cost(&inside, &pair);
+	pfm_region_cost(NULL, NULL);
+	pfm_region_cost(&inside, &pair);
 	assert_true(inside == 10 && pair == 15);
 	r = pfm_read_regions();
 	assert_int_equal(made_info(r, 0).wall, 100 - 10 - 2 * 15);

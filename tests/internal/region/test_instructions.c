@@ -94,15 +94,15 @@ static void run_phases(struct shared *shared, unsigned n)
 		shared->phase = PHASE_READ;
 		read_bare(&m.thread, out);
 		shared->phase = PHASE_PAIR;
-		pfm_region_begin(PFM_REGION("instructions"));
-		pfm_region_end(PFM_REGION("instructions"));
+		pfm_begin_region(PFM_REGION("instructions"));
+		pfm_end_region(PFM_REGION("instructions"));
 		shared->phase = PHASE_NONE;
-		pfm_region_begin(PFM_REGION("around"));
+		pfm_begin_region(PFM_REGION("around"));
 		shared->phase = PHASE_NESTED;
-		pfm_region_begin(PFM_REGION("inside"));
-		pfm_region_end(PFM_REGION("inside"));
+		pfm_begin_region(PFM_REGION("inside"));
+		pfm_end_region(PFM_REGION("inside"));
 		shared->phase = PHASE_NONE;
-		pfm_region_end(PFM_REGION("around"));
+		pfm_end_region(PFM_REGION("around"));
 	}
 }
 

@@ -4,8 +4,8 @@
 
 static void nested_visits_are_inside_their_parent(void **state)
 {
-	pfm_region_t *outer = pfm_region_by_name("visit: outer"),
-		     *inner = pfm_region_by_name("visit: inner");
+	pfm_region_t *outer = pfm_find_region("visit: outer"),
+		     *inner = pfm_find_region("visit: inner");
 	struct made_regions m;
 	pfm_region_results_t *r;
 	pfm_region_count_t c;
@@ -17,12 +17,12 @@ static void nested_visits_are_inside_their_parent(void **state)
 	add_reading(&m, 150, 150, 30, 2);
 	add_reading(&m, 250, 250, 70, 5);
 	add_reading(&m, 300, 300, 100, 9);
-	pfm_region_begin(outer);
+	pfm_begin_region(outer);
 	assert_int_equal(m.thread.depth, 1);
-	pfm_region_begin(inner);
+	pfm_begin_region(inner);
 	assert_int_equal(m.thread.depth, 2);
-	pfm_region_end(inner);
-	pfm_region_end(outer);
+	pfm_end_region(inner);
+	pfm_end_region(outer);
 	assert_int_equal(m.thread.depth, 0);
 	r = pfm_read_regions();
 	row = made_row(r, "visit: outer", "", 7);
@@ -45,7 +45,7 @@ static void nested_visits_are_inside_their_parent(void **state)
 /* A begins, B begins, A ends, B ends: until A ends, B is inside A. */
 static void overlapping_visits(void **state)
 {
-	pfm_region_t *a = pfm_region_by_name("visit: a"), *b = pfm_region_by_name("visit: b");
+	pfm_region_t *a = pfm_find_region("visit: a"), *b = pfm_find_region("visit: b");
 	struct made_regions m;
 	pfm_region_results_t *r;
 
@@ -53,10 +53,10 @@ static void overlapping_visits(void **state)
 	make_regions(&m);
 	for (unsigned i = 0; i < 4; i++)
 		add_reading(&m, 100 * i, 100 * i, (const uint64_t[]){ 0, 2, 5, 9 }[i], 0);
-	pfm_region_begin(a);
-	pfm_region_begin(b);
-	pfm_region_end(a);
-	pfm_region_end(b);
+	pfm_begin_region(a);
+	pfm_begin_region(b);
+	pfm_end_region(a);
+	pfm_end_region(b);
 	r = pfm_read_regions();
 	assert_int_equal(made_count(r, made_row(r, "visit: a", "", 7), 0).inclusive, 5);
 	assert_int_equal(made_count(r, made_row(r, "visit: a", "", 7), 0).exclusive, 2);
@@ -67,26 +67,26 @@ static void overlapping_visits(void **state)
 
 static void unmatched_ends_are_counted(void **state)
 {
-	pfm_region_t *open = pfm_region_by_name("visit: open");
+	pfm_region_t *open = pfm_find_region("visit: open");
 	struct made_regions m;
 	pfm_region_results_t *r;
 
 	(void)state;
 	make_regions(&m);
-	pfm_region_end(pfm_region_by_name("visit: never begun"));
+	pfm_end_region(pfm_find_region("visit: never begun"));
 	assert_int_equal(m.thread.unmatched, 1);
-	pfm_region_begin(NULL);
-	pfm_region_end(NULL);
-	pfm_region_begin(open);
+	pfm_begin_region(NULL);
+	pfm_end_region(NULL);
+	pfm_begin_region(open);
 	r = pfm_read_regions();
 	assert_int_equal(made_info(r, made_row(r, "visit: open", "", 0)).unfinished, 1);
 	assert_int_equal(made_info(r, made_row(r, "visit: open", "", 0)).visits, 0);
 	pfm_close_region_results(r);
 	pfmi_regions.run++; /* as a stop and another start do: the visit is dropped */
 	perfmon_regions_active++;
-	pfm_region_begin(open);
+	pfm_begin_region(open);
 	assert_int_equal(m.thread.depth, 1);
-	pfm_region_end(open);
+	pfm_end_region(open);
 	unmake_regions(&m);
 }
 
@@ -100,7 +100,7 @@ static void calls_in_signal_handlers_are_missed(void **state)
 	make_regions(&m);
 	assert_true(pfmi_region_enter_call(&t));
 	assert_ptr_equal(t, &m.thread);
-	pfm_region_begin(pfm_region_by_name("visit: handler"));
+	pfm_begin_region(pfm_find_region("visit: handler"));
 	assert_true(m.thread.missed == 1 && m.thread.depth == 0);
 	pfmi_region_leave_call();
 	perfmon_regions_active = 0;
@@ -111,7 +111,7 @@ static void calls_in_signal_handlers_are_missed(void **state)
 
 static void reset_clears_ended_visits(void **state)
 {
-	pfm_region_t *region = pfm_region_by_name("visit: reset");
+	pfm_region_t *region = pfm_find_region("visit: reset");
 	struct made_regions m;
 	pfm_region_results_t *r;
 
@@ -119,11 +119,11 @@ static void reset_clears_ended_visits(void **state)
 	make_regions(&m);
 	for (unsigned i = 0; i < 4; i++)
 		add_reading(&m, 100 * i, 100 * i, 10 * i * i, 0);
-	pfm_region_begin(region);
-	pfm_region_end(region);
-	pfm_region_reset(region);
-	pfm_region_begin(region);
-	pfm_region_end(region);
+	pfm_begin_region(region);
+	pfm_end_region(region);
+	pfm_reset_region(region);
+	pfm_begin_region(region);
+	pfm_end_region(region);
 	r = pfm_read_regions();
 	assert_int_equal(made_info(r, 0).visits, 1);
 	assert_int_equal(made_count(r, 0, 0).inclusive, 90 - 40);
@@ -140,12 +140,12 @@ static void deep_stack_grows(void **state)
 	make_regions(&m);
 	for (unsigned i = 0; i < 100; i++) {
 		snprintf(name, sizeof(name), "visit: deep %u", i);
-		pfm_region_begin(pfm_region_by_name(name));
+		pfm_begin_region(pfm_find_region(name));
 	}
 	assert_int_equal(m.thread.depth, 100);
 	for (unsigned i = 100; i-- > 0;) {
 		snprintf(name, sizeof(name), "visit: deep %u", i);
-		pfm_region_end(pfm_region_by_name(name));
+		pfm_end_region(pfm_find_region(name));
 	}
 	assert_true(m.thread.depth == 0 && m.thread.unmatched == 0 && m.thread.missed == 0);
 	unmake_regions(&m);

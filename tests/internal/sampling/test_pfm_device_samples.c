@@ -451,7 +451,7 @@ static void waiting_ends_with_records_time_or_the_session(void **state)
 	assert_int_equal(pfm_wait_session(session, -1), PFM_WAIT_READY);
 	assert_int_equal(pfm_session_fds(session, &fd, 1), 0);
 	assert_int_equal(pfm_next_bytes(session, &bytes, &len, NULL), PFMLIB_ERR_NOTSUPP);
-	assert_int_equal(pfm_session_signal(session, 1), PFMLIB_ERR_NOTSUPP);
+	assert_int_equal(pfm_signal_session(session, 1), PFMLIB_ERR_NOTSUPP);
 	assert_int_equal(take_records(false), 1);
 	run_work(0, TEXT, true, 65536);
 	assert_int_equal(pfm_stop_session(session), PFMLIB_SUCCESS);

@@ -1049,10 +1049,10 @@ static void waiting_that_fails_says_so(void **state)
 	/* Scripted descriptors take no signals. The first one is a descriptor of this program. */
 	end_session();
 	must_open(TEXTS("page-faults"));
-	assert_int_equal(pfm_session_signal(session, SIGRTMIN), PFMLIB_ERR_SYS);
+	assert_int_equal(pfm_signal_session(session, SIGRTMIN), PFMLIB_ERR_SYS);
 	assert_int_equal(pfm_session_errno(session), EBADF);
-	assert_int_equal(pfm_session_signal(session, -1), PFMLIB_ERR_INVAL);
-	assert_int_equal(pfm_session_signal(NULL, 1), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_signal_session(session, -1), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_signal_session(NULL, 1), PFMLIB_ERR_INVAL);
 }
 
 static void raw_bytes_come_buffer_by_buffer(void **state)

@@ -105,9 +105,9 @@ static void signals_skip_closed_events(void **state)
 	open_buffers(2);
 	perf.events = gone;
 	perf.n_events = 2;
-	assert_int_equal(pfm_session_signal(s, SIGUSR1), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_signal_session(s, SIGUSR1), PFMLIB_SUCCESS);
 	gone[1].fd = INT_MAX; /* an invalid descriptor: the kernel's error is returned */
-	assert_int_equal(pfm_session_signal(s, SIGUSR1), PFMLIB_ERR_SYS);
+	assert_int_equal(pfm_signal_session(s, SIGUSR1), PFMLIB_ERR_SYS);
 	assert_int_equal(s->sys_errno, EBADF);
 	gone[1].fd = -1;
 }

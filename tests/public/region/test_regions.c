@@ -22,14 +22,14 @@ static void nested_story(void)
 
 	start_story("page-faults", 0);
 	for (unsigned i = 0; i < 10; i++) {
-		pfm_region_begin(PFM_REGION("outer"));
+		pfm_begin_region(PFM_REGION("outer"));
 		cause_faults(3);
 		for (unsigned k = 0; k < 5; k++) {
-			pfm_region_begin(PFM_REGION("inner"));
+			pfm_begin_region(PFM_REGION("inner"));
 			cause_faults(k);
-			pfm_region_end(PFM_REGION("inner"));
+			pfm_end_region(PFM_REGION("inner"));
 		}
-		pfm_region_end(PFM_REGION("outer"));
+		pfm_end_region(PFM_REGION("outer"));
 	}
 	r = pfm_read_regions();
 	c = count_of(r, "outer", "", 0, 0);
@@ -52,11 +52,11 @@ static void nested_story(void)
 
 static void visit_recursively(unsigned depth)
 {
-	pfm_region_begin(PFM_REGION("recursive"));
+	pfm_begin_region(PFM_REGION("recursive"));
 	cause_faults(1);
 	if (depth > 1)
 		visit_recursively(depth - 1);
-	pfm_region_end(PFM_REGION("recursive"));
+	pfm_end_region(PFM_REGION("recursive"));
 }
 
 /* A region inside itself is one row under no parent and one under itself; inclusive counts are the
@@ -85,20 +85,20 @@ static void recursive_story(void)
 /* A is open for 2 + 3 faults, B for 3 + 4; while both are, B is inside A. */
 static void overlapping_story(void)
 {
-	pfm_region_t *a = pfm_region_by_name("a"), *b = pfm_region_by_name("b");
+	pfm_region_t *a = pfm_find_region("a"), *b = pfm_find_region("b");
 	pfm_region_results_t *r;
 
 	start_story("page-faults", 0);
-	pfm_region_begin(PFM_REGION("around"));
-	pfm_region_begin(a);
+	pfm_begin_region(PFM_REGION("around"));
+	pfm_begin_region(a);
 	cause_faults(2);
-	pfm_region_begin(b);
+	pfm_begin_region(b);
 	cause_faults(3);
-	pfm_region_end(a);
+	pfm_end_region(a);
 	cause_faults(4);
-	pfm_region_end(b);
+	pfm_end_region(b);
 	cause_faults(5);
-	pfm_region_end(PFM_REGION("around"));
+	pfm_end_region(PFM_REGION("around"));
 	r = pfm_read_regions();
 	EXPECT(count_of(r, "a", "around", 0, 0).inclusive, 5, "faults in a");
 	EXPECT(count_of(r, "a", "around", 0, 0).exclusive, 2, "faults in a alone");
@@ -114,12 +114,12 @@ static void unmatched_story(void)
 	pfm_region_results_t *r;
 
 	start_story("page-faults", 0);
-	pfm_region_end(PFM_REGION("never begun"));
-	pfm_region_begin(PFM_REGION("begun"));
+	pfm_end_region(PFM_REGION("never begun"));
+	pfm_begin_region(PFM_REGION("begun"));
 	cause_faults(2);
-	pfm_region_end(PFM_REGION("other"));
-	pfm_region_end(PFM_REGION("begun"));
-	pfm_region_begin(PFM_REGION("open"));
+	pfm_end_region(PFM_REGION("other"));
+	pfm_end_region(PFM_REGION("begun"));
+	pfm_begin_region(PFM_REGION("open"));
 	r = pfm_read_regions();
 	EXPECT(count_of(r, "begun", "", 0, 0).inclusive, 2, "faults");
 	EXPECT(info_of(r, "open", "", 0).visits, 0, "visits of an open region");
@@ -135,12 +135,12 @@ static void deep_story(void)
 	start_story("page-faults", 0);
 	for (unsigned i = 0; i < 1000; i++) {
 		snprintf(name, sizeof(name), "deep%u", i);
-		pfm_region_begin(pfm_region_by_name(name));
+		pfm_begin_region(pfm_find_region(name));
 	}
 	cause_faults(7);
 	for (unsigned i = 1000; i-- > 0;) {
 		snprintf(name, sizeof(name), "deep%u", i);
-		pfm_region_end(pfm_region_by_name(name));
+		pfm_end_region(pfm_find_region(name));
 	}
 	r = pfm_read_regions();
 	EXPECT(count_of(r, "deep0", "", 0, 0).inclusive, 7, "faults of the outermost of 1000");
@@ -165,12 +165,12 @@ static void *run_worker(void *arg)
 
 	w->tid = (int)syscall(SYS_gettid);
 	for (unsigned i = 0; i < ROUNDS; i++) {
-		pfm_region_begin(PFM_REGION("thread"));
+		pfm_begin_region(PFM_REGION("thread"));
 		cause_faults(w->number);
-		pfm_region_begin(PFM_REGION("inside"));
+		pfm_begin_region(PFM_REGION("inside"));
 		cause_faults(1);
-		pfm_region_end(PFM_REGION("inside"));
-		pfm_region_end(PFM_REGION("thread"));
+		pfm_end_region(PFM_REGION("inside"));
+		pfm_end_region(PFM_REGION("thread"));
 	}
 	return NULL;
 }
@@ -211,9 +211,9 @@ static void threads_story(void)
 static void *one_visit(void *arg)
 {
 	(void)arg;
-	pfm_region_begin(PFM_REGION("short"));
+	pfm_begin_region(PFM_REGION("short"));
 	cause_faults(1);
-	pfm_region_end(PFM_REGION("short"));
+	pfm_end_region(PFM_REGION("short"));
 	return NULL;
 }
 
@@ -241,10 +241,10 @@ static void *stay_in_region(void *arg)
 {
 	const int *ready = arg;
 
-	pfm_region_begin(PFM_REGION("killed"));
+	pfm_begin_region(PFM_REGION("killed"));
 	cause_faults(2);
-	pfm_region_end(PFM_REGION("killed"));
-	pfm_region_begin(PFM_REGION("killed"));
+	pfm_end_region(PFM_REGION("killed"));
+	pfm_begin_region(PFM_REGION("killed"));
 	(void)!write(ready[1], "", 1);
 	for (;;)
 		pause();
@@ -277,11 +277,11 @@ static void *visit_until_asked(void *arg)
 {
 	unsigned *visits = arg;
 
-	pfm_region_begin(PFM_REGION("first")); /* opens the counters */
-	pfm_region_end(PFM_REGION("first"));
+	pfm_begin_region(PFM_REGION("first")); /* opens the counters */
+	pfm_end_region(PFM_REGION("first"));
 	while (!__atomic_load_n(&ends, __ATOMIC_RELAXED)) {
-		pfm_region_begin(PFM_REGION("asked"));
-		pfm_region_end(PFM_REGION("asked"));
+		pfm_begin_region(PFM_REGION("asked"));
+		pfm_end_region(PFM_REGION("asked"));
 		__atomic_fetch_add(visits, 1, __ATOMIC_RELAXED);
 	}
 	pthread_testcancel();
@@ -334,12 +334,12 @@ static void switches_story(void)
 
 	start_story("context-switches", 0);
 	most = switches_so_far();
-	pfm_region_begin(PFM_REGION("sleeps"));
+	pfm_begin_region(PFM_REGION("sleeps"));
 	least = switches_so_far();
 	for (unsigned i = 0; i < 50; i++)
 		nanosleep(&moment, NULL);
 	least = switches_so_far() - least;
-	pfm_region_end(PFM_REGION("sleeps"));
+	pfm_end_region(PFM_REGION("sleeps"));
 	most = switches_so_far() - most;
 	r = pfm_read_regions();
 	n = count_of(r, "sleeps", "", 0, 0).inclusive;
@@ -358,13 +358,13 @@ static void tracepoint_story(void)
 		_exit(SKIPPED);
 	start_story("raw_syscalls:sys_enter,page-faults", 0);
 	for (unsigned i = 0; i < 5; i++) {
-		pfm_region_begin(PFM_REGION("calls"));
+		pfm_begin_region(PFM_REGION("calls"));
 		for (unsigned k = 0; k < 10 * i; k++)
 			syscall(SYS_getppid);
-		pfm_region_begin(PFM_REGION("calls inside"));
+		pfm_begin_region(PFM_REGION("calls inside"));
 		syscall(SYS_getppid);
-		pfm_region_end(PFM_REGION("calls inside"));
-		pfm_region_end(PFM_REGION("calls"));
+		pfm_end_region(PFM_REGION("calls inside"));
+		pfm_end_region(PFM_REGION("calls"));
 	}
 	r = pfm_read_regions();
 	EXPECT(count_of(r, "calls", "", 0, 0).inclusive, 100 + 5, "calls in all");
@@ -386,10 +386,10 @@ static void *visit_often(void *arg)
 {
 	*(int *)arg = (int)syscall(SYS_gettid);
 	for (unsigned i = 0; i < EACH; i++) {
-		pfm_region_begin(PFM_REGION("million"));
+		pfm_begin_region(PFM_REGION("million"));
 		if (i % FAULT_AT == 0)
 			cause_faults(1);
-		pfm_region_end(PFM_REGION("million"));
+		pfm_end_region(PFM_REGION("million"));
 	}
 	return NULL;
 }
@@ -439,8 +439,8 @@ static pthread_barrier_t all_there;
 static void *enter_one(void *arg)
 {
 	(void)arg;
-	pfm_region_begin(PFM_REGION("one of many"));
-	pfm_region_end(PFM_REGION("one of many"));
+	pfm_begin_region(PFM_REGION("one of many"));
+	pfm_end_region(PFM_REGION("one of many"));
 	pthread_barrier_wait(&all_there);
 	return NULL;
 }
@@ -471,8 +471,8 @@ static void memory_story(void)
 	before = resident_kib();
 	for (unsigned i = 0; i < REGIONS; i++) {
 		snprintf(name, sizeof(name), "region %u", i);
-		pfm_region_begin(pfm_region_by_name(name));
-		pfm_region_end(pfm_region_by_name(name));
+		pfm_begin_region(pfm_find_region(name));
+		pfm_end_region(pfm_find_region(name));
 	}
 	regions = resident_kib();
 	pthread_barrier_init(&all_there, NULL, HERE + 1);
@@ -493,16 +493,16 @@ static void memory_story(void)
 
 static void *resume_and_leave(void *visit)
 {
-	pfm_region_resume(visit);
+	pfm_resume_region(visit);
 	cause_faults(4);
-	pfm_region_leave(visit);
+	pfm_leave_region(visit);
 	return NULL;
 }
 
 static void *leave_only(void *visit)
 {
 	cause_faults(4);
-	pfm_region_leave(visit);
+	pfm_leave_region(visit);
 	return NULL;
 }
 
@@ -513,22 +513,22 @@ static void handles_story(void)
 	pthread_t t;
 
 	start_story("page-faults", 0);
-	moved = pfm_region_enter(PFM_REGION("moved"));
+	moved = pfm_enter_region(PFM_REGION("moved"));
 	cause_faults(3);
-	pfm_region_suspend(moved);
+	pfm_suspend_region(moved);
 	cause_faults(100);
 	pthread_create(&t, NULL, resume_and_leave, moved);
 	pthread_join(t, NULL);
-	stolen = pfm_region_enter(PFM_REGION("stolen"));
+	stolen = pfm_enter_region(PFM_REGION("stolen"));
 	pthread_create(&t, NULL, leave_only, stolen);
 	pthread_join(t, NULL);
-	first = pfm_region_enter(PFM_REGION("same"));
+	first = pfm_enter_region(PFM_REGION("same"));
 	cause_faults(1);
-	second = pfm_region_enter(PFM_REGION("same"));
+	second = pfm_enter_region(PFM_REGION("same"));
 	cause_faults(2);
-	pfm_region_leave(first);
+	pfm_leave_region(first);
 	cause_faults(4);
-	pfm_region_leave(second);
+	pfm_leave_region(second);
 	r = pfm_read_regions();
 	EXPECT(count_of(r, "moved", "", 0, 0).inclusive, 7, "faults of both threads");
 	EXPECT(count_of(r, "moved", "", 0, 0).quality, PFM_QUALITY_EXACT, "quality");
@@ -549,22 +549,22 @@ static void fork_story(void)
 	pid_t pid;
 
 	start_story("page-faults", 0);
-	pfm_region_begin(PFM_REGION("before"));
+	pfm_begin_region(PFM_REGION("before"));
 	cause_faults(2);
-	pfm_region_end(PFM_REGION("before"));
-	pfm_region_begin(PFM_REGION("across"));
+	pfm_end_region(PFM_REGION("before"));
+	pfm_begin_region(PFM_REGION("across"));
 	cause_faults(3);
 	pid = fork();
 	if (pid == 0) {
 		cause_faults(50);
 		for (unsigned i = 0; i < 2;
 		     i++) { /* first the pages that it shares with its parent */
-			pfm_region_reset(PFM_REGION("child"));
-			pfm_region_begin(PFM_REGION("child"));
+			pfm_reset_region(PFM_REGION("child"));
+			pfm_begin_region(PFM_REGION("child"));
 			cause_faults(6);
-			pfm_region_end(PFM_REGION("child"));
+			pfm_end_region(PFM_REGION("child"));
 		}
-		pfm_region_end(PFM_REGION("across"));
+		pfm_end_region(PFM_REGION("across"));
 		r = pfm_read_regions();
 		EXPECT(count_of(r, "child", "across", 0, 0).inclusive, 6, "faults of the child");
 		EXPECT(count_of(r, "child", "across", (int)getpid(), 0).inclusive, 6,
@@ -581,7 +581,7 @@ static void fork_story(void)
 	}
 	waitpid(pid, &status, 0);
 	EXPECT(status, 0, "status of the child");
-	pfm_region_end(PFM_REGION("across"));
+	pfm_end_region(PFM_REGION("across"));
 	r = pfm_read_regions();
 	EXPECT(count_of(r, "before", "", 0, 0).inclusive, 2, "faults of the parent");
 	EXPECT(info_of(r, "across", "", 0).visits, 1, "its visits");
@@ -596,9 +596,9 @@ static volatile unsigned handled;
 static void in_handler(int sig)
 {
 	(void)sig;
-	pfm_region_begin(PFM_REGION("handler"));
+	pfm_begin_region(PFM_REGION("handler"));
 	handled++;
-	pfm_region_end(PFM_REGION("handler"));
+	pfm_end_region(PFM_REGION("handler"));
 }
 
 /* A handler that interrupts begin or end is left out; all others are counted. */
@@ -616,12 +616,12 @@ static void signal_story(void)
 	sigaction(SIGALRM, &action, NULL);
 	setitimer(ITIMER_REAL, &often, NULL);
 	while (handled < 2000) {
-		pfm_region_begin(PFM_REGION("interrupted"));
+		pfm_begin_region(PFM_REGION("interrupted"));
 		if (visits % 100 == 0) {
 			cause_faults(1);
 			faults++;
 		}
-		pfm_region_end(PFM_REGION("interrupted"));
+		pfm_end_region(PFM_REGION("interrupted"));
 		visits++;
 	}
 	setitimer(ITIMER_REAL, &never, NULL);
@@ -658,14 +658,14 @@ static void off_story(void)
 
 	unsetenv("PERFMON_REGIONS");
 	for (unsigned i = 0; i < 1000; i++) {
-		pfm_region_begin(PFM_REGION("off"));
-		pfm_region_end(PFM_REGION("off"));
+		pfm_begin_region(PFM_REGION("off"));
+		pfm_end_region(PFM_REGION("off"));
 	}
 	EXPECT(perfmon_regions_active, 0, "perfmon_regions_active");
 	EXPECT(open_files(), before, "open files");
 	EXPECT(pfm_read_regions() == NULL, 1, "no results");
-	EXPECT(pfm_region_enter(PFM_REGION("off")) == NULL, 1, "no handle");
-	pfm_region_leave(NULL);
+	EXPECT(pfm_enter_region(PFM_REGION("off")) == NULL, 1, "no handle");
+	pfm_leave_region(NULL);
 }
 
 static void stop_story(void)
@@ -674,18 +674,18 @@ static void stop_story(void)
 	pfm_region_results_t *r;
 
 	start_story("page-faults", 0);
-	pfm_region_begin(PFM_REGION("cut"));
+	pfm_begin_region(PFM_REGION("cut"));
 	cause_faults(2);
-	pfm_regions_stop();
-	pfm_region_end(PFM_REGION("cut"));
-	pfm_region_begin(PFM_REGION("not counted"));
-	pfm_region_end(PFM_REGION("not counted"));
+	pfm_stop_regions();
+	pfm_end_region(PFM_REGION("cut"));
+	pfm_begin_region(PFM_REGION("not counted"));
+	pfm_end_region(PFM_REGION("not counted"));
 	other.events = "context-switches";
-	EXPECT(pfm_regions_start(&other, NULL), PFMLIB_ERR_INVAL, "start with other events");
-	EXPECT(pfm_regions_start(NULL, NULL), PFMLIB_SUCCESS, "start again");
-	pfm_region_begin(PFM_REGION("after"));
+	EXPECT(pfm_start_regions(&other, NULL), PFMLIB_ERR_INVAL, "start with other events");
+	EXPECT(pfm_start_regions(NULL, NULL), PFMLIB_SUCCESS, "start again");
+	pfm_begin_region(PFM_REGION("after"));
 	cause_faults(3);
-	pfm_region_end(PFM_REGION("after"));
+	pfm_end_region(PFM_REGION("after"));
 	r = pfm_read_regions();
 	EXPECT(count_of(r, "after", "", 0, 0).inclusive, 3, "faults after the stop");
 	EXPECT(info_of(r, "cut", "", 0).visits, 0, "visits that the stop has cut");
@@ -699,11 +699,11 @@ static void reset_story(void)
 
 	start_story("page-faults", 0);
 	for (unsigned i = 0; i < 3; i++) {
-		pfm_region_begin(PFM_REGION("reset"));
+		pfm_begin_region(PFM_REGION("reset"));
 		cause_faults(2);
-		pfm_region_end(PFM_REGION("reset"));
+		pfm_end_region(PFM_REGION("reset"));
 		if (i == 1)
-			pfm_region_reset(PFM_REGION("reset"));
+			pfm_reset_region(PFM_REGION("reset"));
 	}
 	r = pfm_read_regions();
 	EXPECT(info_of(r, "reset", "", 0).visits, 1, "visits since the reset");
@@ -715,8 +715,8 @@ static void errno_story(void)
 {
 	start_story("page-faults", 0);
 	errno = ERANGE;
-	pfm_region_begin(PFM_REGION("errno"));
-	pfm_region_end(PFM_REGION("errno"));
+	pfm_begin_region(PFM_REGION("errno"));
+	pfm_end_region(PFM_REGION("errno"));
 	EXPECT(errno, ERANGE, "errno after begin and end");
 }
 
@@ -732,12 +732,12 @@ static void rounds_story(void)
 	setenv("PERFMON_REGIONS_OPTIONS", "group=1", 1);
 	start_story("page-faults,minor-faults", 0);
 	for (unsigned i = 0; i < 11; i++) {
-		pfm_region_begin(PFM_REGION("rotated"));
+		pfm_begin_region(PFM_REGION("rotated"));
 		cause_faults(i);
-		pfm_region_begin(PFM_REGION("inner"));
+		pfm_begin_region(PFM_REGION("inner"));
 		cause_faults(1);
-		pfm_region_end(PFM_REGION("inner"));
-		pfm_region_end(PFM_REGION("rotated"));
+		pfm_end_region(PFM_REGION("inner"));
+		pfm_end_region(PFM_REGION("rotated"));
 	}
 	r = pfm_read_regions();
 	faults = count_of(r, "rotated", "", 0, 0);
@@ -761,13 +761,13 @@ static void inner_rounds_story(void)
 
 	setenv("PERFMON_REGIONS_OPTIONS", "group=1", 1);
 	start_story("page-faults,minor-faults", PFM_REGIONS_ROTATE_INNER);
-	pfm_region_begin(PFM_REGION("whole run"));
+	pfm_begin_region(PFM_REGION("whole run"));
 	for (unsigned i = 0; i < 10; i++) {
-		pfm_region_begin(PFM_REGION("step"));
+		pfm_begin_region(PFM_REGION("step"));
 		cause_faults(i);
-		pfm_region_end(PFM_REGION("step"));
+		pfm_end_region(PFM_REGION("step"));
 	}
-	pfm_region_end(PFM_REGION("whole run"));
+	pfm_end_region(PFM_REGION("whole run"));
 	r = pfm_read_regions();
 	EXPECT(count_of(r, "step", "whole run", 0, 0).inclusive, 0 + 2 + 4 + 6 + 8,
 	       "page faults of even steps");
@@ -833,13 +833,13 @@ static void random_story(void)
 			 name = (unsigned)rand_r(&seed) % NAMES, n;
 
 		if (what < 4 && n_open < DEPTH && step < STEPS) {
-			pfm_region_begin(pfm_region_by_name(names[name]));
+			pfm_begin_region(pfm_find_region(names[name]));
 			open_visits[n_open] = (struct open_visit){
 				name, n_open ? open_visits[n_open - 1].name : NAMES, 0, 0
 			};
 			n_open++;
 		} else if (what < 8) {
-			pfm_region_end(pfm_region_by_name(names[name]));
+			pfm_end_region(pfm_find_region(names[name]));
 			model_end(name);
 		} else {
 			n = (unsigned)rand_r(&seed) % 4;

@@ -947,12 +947,12 @@ static void a_signal_comes_with_the_samples(void **state)
 	open_or_skip(TEXTS("page-faults:u"));
 	sigaction(SIGRTMIN, &act, NULL);
 	signals = 0;
-	assert_int_equal(pfm_session_signal(session, SIGRTMIN), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_signal_session(session, SIGRTMIN), PFMLIB_SUCCESS);
 	pfm_start_session(session);
 	touch(p, 100, page_size());
 	pfm_stop_session(session);
 	assert_in_range(signals, 100, samples_of(0).count);
-	assert_int_equal(pfm_session_signal(session, 0), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_signal_session(session, 0), PFMLIB_SUCCESS);
 	munmap(p, 100 * page_size());
 }
 
