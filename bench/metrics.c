@@ -27,8 +27,8 @@ static int compare_numbers(const void *a, const void *b)
 /* Up to @most events of @pmu that can be counted, from all over its table. */
 static unsigned events_of(const char *pmu, unsigned most, char (*texts)[TEXT])
 {
-	pfm_pmu_info_t p = PFM_INIT(p);
-	pfm_event_info_t e = PFM_INIT(e);
+	perfmon_pmu_info_t p = PFM_INIT(p);
+	perfmon_event_info_t e = PFM_INIT(e);
 	pfm_encoding_t enc = PFM_INIT(enc);
 	unsigned n = 0, step;
 	int number = pfm_find_pmu(NULL, pmu);
@@ -79,7 +79,7 @@ static void time_plan(const char *pmu, unsigned most)
 static void time_evaluate(const char *pmu)
 {
 	static pfm_metric_operand_t counts[METRIC_MAX_INPUTS];
-	pfm_pmu_info_t p = PFM_INIT(p);
+	perfmon_pmu_info_t p = PFM_INIT(p);
 	pfm_metric_value_t v = PFM_INIT(v);
 	int number = pfm_find_pmu(NULL, pmu);
 	double operations = 0, took = 0;

@@ -29,12 +29,12 @@ static int time_list(const char *name)
 {
 	pfm_ctx_t *ctx = open_context();
 	int pmu = (pfm_count_pmus(ctx), pfm_find_pmu(ctx, name));
-	pfm_pmu_info_t info = PFM_INIT(info);
+	perfmon_pmu_info_t info = PFM_INIT(info);
 
 	if (pmu < 0 || pfm_describe_pmu(ctx, pmu, &info))
 		return 1;
 	for (unsigned i = 0; i < info.n_events; i++) {
-		pfm_event_info_t ev = PFM_INIT(ev);
+		perfmon_event_info_t ev = PFM_INIT(ev);
 		pfm_encoding_t e = PFM_INIT(e);
 
 		if (pfm_describe_event(ctx, pmu, i, &ev) ||

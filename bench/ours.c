@@ -88,11 +88,11 @@ static unsigned long walk_all(void)
 	unsigned long seen = 0;
 
 	for (int p = 0; p < n; p++) {
-		pfm_pmu_info_t pmu = PFM_INIT(pmu);
+		perfmon_pmu_info_t pmu = PFM_INIT(pmu);
 
 		pfm_describe_pmu(ctx, p, &pmu);
 		for (unsigned i = 0; i < pmu.n_events; i++) {
-			pfm_event_info_t ev;
+			perfmon_event_info_t ev;
 
 			ev.size = sizeof(ev);
 			if (pfm_describe_event(ctx, p, i, &ev))

@@ -27,7 +27,7 @@ static void resolve(const pfm_ctx_t *ctx, const char *text)
 {
 	pfm_encoding_t e = PFM_INIT(e);
 	pfm_error_t error = PFM_INIT(error);
-	pfm_event_info_t info = PFM_INIT(info);
+	perfmon_event_info_t info = PFM_INIT(info);
 	char perf[256];
 
 	if (pfm_encode_event(ctx, text, PFM_PLM3, &e, &error) != PFMLIB_SUCCESS) {

@@ -272,8 +272,8 @@ bool are_interrupts_too_many(struct serve_budget *b)
 
 uint64_t find_kept_counters(const pfm_ctx_t *ctx, unsigned n_free)
 {
-	pfm_pmu_info_t pmu = PFM_INIT(pmu);
-	pfm_event_info_t e = PFM_INIT(e);
+	perfmon_pmu_info_t pmu = PFM_INIT(pmu);
+	perfmon_event_info_t e = PFM_INIT(e);
 	uint64_t general = 0, kept = 0;
 	int n = pfm_count_pmus(ctx);
 

@@ -162,7 +162,7 @@ void pfm_close_context(pfm_ctx_t *ctx);
 
 /* ---- PMUs ------------------------------------------------------------------------------------ */
 
-/** Bits of pfm_pmu_info_t.flags. */
+/** Bits of perfmon_pmu_info_t.flags. */
 typedef enum pfm_pmu_flag {
 	PFM_PMU_HOST = 1,     /**< this machine has it */
 	PFM_PMU_UNCORE = 2,   /**< counts for a package or device, not for a task */
@@ -175,7 +175,7 @@ typedef enum pfm_pmu_flag {
 } pfm_pmu_flag_t;
 
 /** Description of a PMU. */
-typedef struct pfm_pmu_info {
+typedef struct perfmon_pmu_info {
 	size_t size;
 	const char *name, *desc;
 	const char *aliases;  /**< other names, separated by blanks; "" for none */
@@ -191,7 +191,7 @@ typedef struct pfm_pmu_info {
 	unsigned width;       /**< bits of general counter 0 */
 	unsigned n_instances; /**< boxes of an uncore PMU on this machine, else 1 or 0 */
 	const char *cpus;     /**< CPU list it serves on this machine, "" for all or unknown */
-} pfm_pmu_info_t;
+} perfmon_pmu_info_t;
 
 /** Returns the number of PMUs; they are numbered from 0 and keep their numbers. Loads images and
  * the kernel's PMUs. Negative if that fails: PFMLIB_ERR_NOMEM, PFMLIB_ERR_SYS, PFMLIB_ERR_IMAGE.
@@ -208,7 +208,7 @@ int pfm_find_pmu(const pfm_ctx_t *ctx, const char *name);
 int pfm_find_fallback_pmu(const pfm_ctx_t *ctx);
 
 /** Describes PMU @pmu. PFMLIB_ERR_INVAL if @pmu is out of range. Thread-safe. */
-int pfm_describe_pmu(const pfm_ctx_t *ctx, int pmu, pfm_pmu_info_t *info);
+int pfm_describe_pmu(const pfm_ctx_t *ctx, int pmu, perfmon_pmu_info_t *info);
 
 /** Describes feature @i of @pmu: its *@name, and *@text (a text, or "") or *@value (a number).
  * PFMLIB_ERR_NOTFOUND past the last. Thread-safe. */

@@ -13,10 +13,10 @@ extern "C" {
 
 /* ---- description ----------------------------------------------------------------------------- */
 
-/** Bits of pfm_event_info_t.flags. */
+/** Bits of perfmon_event_info_t.flags. */
 typedef enum pfm_event_flag {
 	PFM_EVENT_HIDDEN = 1,        /**< left out of listings */
-	PFM_EVENT_DEPRECATED = 2,    /**< pfm_event_info_t.replaced names its successor */
+	PFM_EVENT_DEPRECATED = 2,    /**< perfmon_event_info_t.replaced names its successor */
 	PFM_EVENT_ALONE = 4,         /**< excludes other events from the general counters */
 	PFM_EVENT_PER_PKG = 8,       /**< counts for a whole package */
 	PFM_EVENT_EXPERIMENTAL = 16, /**< the vendor has not validated it */
@@ -29,7 +29,7 @@ typedef enum pfm_event_flag {
 } pfm_event_flag_t;
 
 /** Description of an event. */
-typedef struct pfm_event_info {
+typedef struct perfmon_event_info {
 	size_t size;
 	int pmu;
 	unsigned event;
@@ -49,7 +49,7 @@ typedef struct pfm_event_info {
 	int precise;             /**< 0: cannot be sampled precisely, 1: can, 2: must */
 	uint64_t period;         /**< suggested sampling period, 0 for none */
 	const char *topic;       /**< topic in the vendor's list, "" for none */
-} pfm_event_info_t;
+} perfmon_event_info_t;
 
 /** Description of a unit mask. */
 typedef struct pfm_umask_info {
@@ -72,7 +72,7 @@ typedef struct pfm_modifier_info {
 
 /** Describes event @event (0 .. n_events - 1) of @pmu in constant time. PFMLIB_ERR_INVAL if a
  * number is out of range. Thread-safe, as are all functions of this header. */
-int pfm_describe_event(const pfm_ctx_t *ctx, int pmu, unsigned event, pfm_event_info_t *info);
+int pfm_describe_event(const pfm_ctx_t *ctx, int pmu, unsigned event, perfmon_event_info_t *info);
 
 /** Describes unit mask @i (0 .. n_umasks - 1) of an event. PFMLIB_ERR_NOTFOUND past the last. */
 int pfm_describe_umask(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned i,
@@ -148,7 +148,7 @@ typedef struct pfm_reg {
 } pfm_reg_t;
 
 /** The members of perf_event_attr that select an event. Frozen: its size never changes. */
-typedef struct pfm_attr {
+typedef struct perfmon_attr {
 	uint32_t type;      /**< valid if type_known */
 	uint8_t type_known; /**< 0: type depends on the machine */
 	uint8_t exclude_user, exclude_kernel, exclude_hv;
@@ -158,7 +158,7 @@ typedef struct pfm_attr {
 	uint8_t reserved[2];
 	uint64_t config, config1, config2, config3, config4;
 	uint64_t reserved1[3];
-} pfm_attr_t;
+} perfmon_attr_t;
 
 #define PFM_MAX_REGS         4
 #define PFM_MAX_ALTERNATIVES 4
@@ -183,7 +183,7 @@ typedef struct pfm_encoding {
 	uint64_t counters;            /**< counter mask; fixed counter n is bit 32 + n */
 	unsigned n_alternatives;
 	pfm_alternative_t alternatives[PFM_MAX_ALTERNATIVES];
-	pfm_attr_t attr;
+	perfmon_attr_t attr;
 } pfm_encoding_t;
 
 /** Encodes the event that @text names.

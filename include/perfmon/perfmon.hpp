@@ -312,21 +312,21 @@ class context
 	}
 
 	/** Every PMU. */
-	std::vector<pfm_pmu_info_t> pmus() const
+	std::vector<perfmon_pmu_info_t> pmus() const
 	{
-		std::vector<pfm_pmu_info_t> all;
-		pfm_pmu_info_t info = PFM_INIT(info);
+		std::vector<perfmon_pmu_info_t> all;
+		perfmon_pmu_info_t info = PFM_INIT(info);
 
 		for (int i = 0; pfm_describe_pmu(get(), i, &info) == PFMLIB_SUCCESS; i++)
 			all.push_back(info);
 		return all;
 	}
 	/** Every event of the PMU called @pmu; none for an unknown name. */
-	std::vector<pfm_event_info_t> events(std::string_view pmu) const
+	std::vector<perfmon_event_info_t> events(std::string_view pmu) const
 	{
-		std::vector<pfm_event_info_t> all;
-		pfm_event_info_t info = PFM_INIT(info);
-		pfm_pmu_info_t whole = PFM_INIT(whole);
+		std::vector<perfmon_event_info_t> all;
+		perfmon_event_info_t info = PFM_INIT(info);
+		perfmon_pmu_info_t whole = PFM_INIT(whole);
 		pfm_error_t why = PFM_INIT(why);
 		const std::string name(pmu);
 		int number = detail::is_whole(name, why) ? pfm_find_pmu(get(), name.c_str()) : -1;

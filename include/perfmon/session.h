@@ -75,7 +75,7 @@ typedef struct pfm_count_info {
 	const char *remedy;       /**< what to do about it, "" if unknown */
 	const char *cpus;         /**< CPUs it is counted on, "" for those where the task runs */
 	int is_level; /**< 1: a level (temperature, occupancy), which cannot be subtracted */
-	pfm_attr_t attr;
+	perfmon_attr_t attr;
 } pfm_count_info_t;
 
 /** Returns the stable words of @quality, quoted above; "" for unknown values. Thread-safe. */

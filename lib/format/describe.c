@@ -54,9 +54,9 @@ static int load_for_description(const pfm_ctx_t *ctx, int pmu)
 	return pfmi_context_load(ctx, LOADED_ALL);
 }
 
-int pfm_describe_pmu(const pfm_ctx_t *ctx, int pmu, pfm_pmu_info_t *info)
+int pfm_describe_pmu(const pfm_ctx_t *ctx, int pmu, perfmon_pmu_info_t *info)
 {
-	pfm_pmu_info_t full;
+	perfmon_pmu_info_t full;
 	struct pmu_info u;
 	const struct table *t;
 	int rc;
@@ -69,7 +69,7 @@ int pfm_describe_pmu(const pfm_ctx_t *ctx, int pmu, pfm_pmu_info_t *info)
 	if (!t || !base_has_struct_size(info))
 		return PFMLIB_ERR_INVAL;
 	u = pfmi_context_get_pmu(ctx, (unsigned)pmu);
-	full = (pfm_pmu_info_t){
+	full = (perfmon_pmu_info_t){
 		.name = table_get_text(t, t->name),
 		.desc = table_get_text(t, t->desc),
 		.aliases = table_get_text(t, t->aliases),
@@ -127,7 +127,7 @@ static unsigned get_public_flags(const struct table *t, uint32_t event)
 }
 
 static inline void describe_key_value(const struct table *t, enum field_key key, uint64_t value,
-                                      pfm_event_info_t *info)
+                                      perfmon_event_info_t *info)
 {
 	const char *text = table_is_text_key(key) ? table_get_text(t, (uint32_t)value) : "";
 
@@ -147,7 +147,8 @@ static inline void describe_key_value(const struct table *t, enum field_key key,
 }
 
 /* Copies the values of the row to the members they belong to. */
-static void describe_row_values(const struct table *t, const struct row *r, pfm_event_info_t *info)
+static void describe_row_values(const struct table *t, const struct row *r,
+                                perfmon_event_info_t *info)
 {
 #define BIT(KEY) ((uint64_t)1 << KEY_##KEY)
 	const uint64_t copied_keys = BIT(CODE) | BIT(HTOFF) | BIT(PRECISE) | BIT(PERIOD) |
@@ -176,9 +177,9 @@ static void describe_row_values(const struct table *t, const struct row *r, pfm_
 
 /* For callers whose struct has fewer members than ours. */
 static int describe_event_in_short_struct(const pfm_ctx_t *ctx, int pmu, unsigned event,
-                                          pfm_event_info_t *info)
+                                          perfmon_event_info_t *info)
 {
-	pfm_event_info_t full = { .size = sizeof(full) };
+	perfmon_event_info_t full = { .size = sizeof(full) };
 	int rc = base_has_struct_size(info) ? pfm_describe_event(ctx, pmu, event, &full)
 	                                    : PFMLIB_ERR_INVAL;
 
@@ -187,7 +188,7 @@ static int describe_event_in_short_struct(const pfm_ctx_t *ctx, int pmu, unsigne
 	return rc;
 }
 
-int pfm_describe_event(const pfm_ctx_t *ctx, int pmu, unsigned event, pfm_event_info_t *info)
+int pfm_describe_event(const pfm_ctx_t *ctx, int pmu, unsigned event, perfmon_event_info_t *info)
 {
 	const struct table *t = context_get_usable_table(context_get_or_default(ctx), pmu);
 	const struct row *r;

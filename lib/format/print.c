@@ -269,7 +269,7 @@ static void replace_by_listed_event(const struct pfm_ctx *ctx, unsigned *pmu, st
 {
 	const struct kernel_pmu *kernel = context_get_kernel_pmu(ctx, *pmu);
 	unsigned own = *pmu;
-	pfm_attr_t a;
+	perfmon_attr_t a;
 
 	if (!kernel)
 		return;

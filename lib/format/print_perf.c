@@ -102,7 +102,7 @@ static void append_covering_term(struct event_printer *p, struct printed_terms *
 		append_term(p, t, best);
 }
 
-static bool append_terms(struct event_printer *p, const pfm_attr_t *a)
+static bool append_terms(struct event_printer *p, const perfmon_attr_t *a)
 {
 	static const enum field_key order[] = { KEY_CODE, KEY_UMASK, KEY_CMASK, KEY_INV, KEY_EDGE };
 	struct printed_terms t = { .config = { a->config, a->config1, a->config2, a->config3 } };
@@ -142,7 +142,7 @@ static bool append_terms(struct event_printer *p, const pfm_attr_t *a)
 
 /* Would the kernel read the fields as another event? Events of fixed counters share fields with one
  * of general counters: "cpu/event=0xc0/" is the latter. */
-static bool has_fields_of_other_event(const struct event_printer *p, const pfm_attr_t *a)
+static bool has_fields_of_other_event(const struct event_printer *p, const perfmon_attr_t *a)
 {
 	const struct row *r = p->event->row_index == ROW_NONE
 	                              ? NULL
@@ -176,7 +176,7 @@ static bool append_name_term(struct event_printer *p)
 	return true;
 }
 
-static bool append_perf_body(struct event_printer *p, const pfm_attr_t *a)
+static bool append_perf_body(struct event_printer *p, const perfmon_attr_t *a)
 {
 	char letters[12];
 	bool named, ok;
@@ -210,7 +210,7 @@ static bool append_perf_body(struct event_printer *p, const pfm_attr_t *a)
 
 bool pfmi_format_append_perf_event(struct event_printer *p)
 {
-	pfm_attr_t a;
+	perfmon_attr_t a;
 
 	if (p->event->has_no_levels)
 		return pfmi_format_set_reason(

@@ -106,7 +106,7 @@ void pfmi_format_append_value(struct event_printer *p, const struct field *f, ui
 
 bool pfmi_format_has_equal_config(const struct event *a, const struct event *b)
 {
-	pfm_attr_t x, y;
+	perfmon_attr_t x, y;
 
 	pfmi_pmu_build_event_attr(a, -1, PFM_PLM0 | PFM_PLM3, &x);
 	pfmi_pmu_build_event_attr(b, -1, PFM_PLM0 | PFM_PLM3, &y);

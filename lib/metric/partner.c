@@ -69,7 +69,7 @@ static struct slice get_list_item(const char *list, unsigned i)
 /* ":pp" if the event @text has a precise form. */
 static const char *get_precise_suffix(const struct pfm_ctx *ctx, const char *text)
 {
-	pfm_event_info_t info = PFM_INIT(info);
+	perfmon_event_info_t info = PFM_INIT(info);
 	unsigned event;
 	int pmu;
 

@@ -123,7 +123,7 @@ static void set_event_name(struct pfm_session *s, unsigned event, const uint8_t 
 void pfmi_perfdata_name_unnamed_events(struct pfm_session *s)
 {
 	for (unsigned i = 0; i < s->n_counts; i++) {
-		const pfm_attr_t *a = &s->counts[i].config.attr;
+		const perfmon_attr_t *a = &s->counts[i].config.attr;
 		static const char soft[][20] = { "cpu-clock",        "task-clock",
 			                         "page-faults",      "context-switches",
 			                         "cpu-migrations",   "minor-faults",

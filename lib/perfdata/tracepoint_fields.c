@@ -182,7 +182,7 @@ static char *find_recorded_format(const struct pfm_session *s, uint64_t config)
 
 static struct trace_format *load_trace_format(const struct pfm_session *s, unsigned i)
 {
-	const pfm_attr_t *a = &s->counts[i].config.attr;
+	const perfmon_attr_t *a = &s->counts[i].config.attr;
 	char *text = NULL;
 	struct trace_format *t;
 

@@ -52,7 +52,7 @@ static bool split_tracepoint_name(const char *name, char system[64], char event[
 static char *read_tracepoint_format(const struct pfm_session *s, unsigned i, char system[64],
                                     size_t *len)
 {
-	const pfm_attr_t *a = &s->counts[i].config.attr;
+	const perfmon_attr_t *a = &s->counts[i].config.attr;
 	char event[128], name[256], *text;
 
 	if (a->type != PERF_TYPE_TRACEPOINT ||
@@ -78,7 +78,7 @@ char *pfmi_perfdata_read_trace_format(const struct pfm_session *s, unsigned i)
  * counts. Returns 1, 0, or a negative code. */
 static int append_tracepoint_format(struct byte_buffer *b, const struct pfm_session *s, unsigned i)
 {
-	const pfm_attr_t *a = &s->counts[i].config.attr;
+	const perfmon_attr_t *a = &s->counts[i].config.attr;
 	char system[64], *text;
 	size_t len = 0;
 	int rc = 0;

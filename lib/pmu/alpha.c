@@ -378,7 +378,7 @@ void pfmi_alpha_encode_set(const struct plan *plan, const struct placement *wher
 /* ---- the kernel ------------------------------------------------------------------------------ */
 
 /* Linux supports EV67 and later, has its own event numbers, and counts at all levels. */
-void pfmi_alpha_build_attr(const struct event *ev, unsigned plm, pfm_attr_t *out)
+void pfmi_alpha_build_attr(const struct event *ev, unsigned plm, perfmon_attr_t *out)
 {
 	bool all_levels = (plm & (PFM_PLM0 | PFM_PLM3)) == (PFM_PLM0 | PFM_PLM3);
 	uint64_t raw = pfmi_pmu_get_key_value(ev, KEY_LINUX, ANY_COUNTER);

@@ -61,7 +61,7 @@ void pfmi_pmu_encode_registers(const struct plan *plan, const struct placement *
 }
 
 /* Fills the configuration words of the attribute. */
-static void build_config_attr(const struct event *ev, unsigned plm, pfm_attr_t *out)
+static void build_config_attr(const struct event *ev, unsigned plm, perfmon_attr_t *out)
 {
 	const struct encoder_ops *ops = get_ops(ev->table);
 
@@ -72,7 +72,7 @@ static void build_config_attr(const struct event *ev, unsigned plm, pfm_attr_t *
 /* Builds the attribute and copies its words to @own. */
 static const uint64_t *get_attr_words(const struct event *ev, uint64_t own[4])
 {
-	pfm_attr_t a = { 0 };
+	perfmon_attr_t a = { 0 };
 
 	build_config_attr(ev, event_get_levels(ev, PFM_PLM0 | PFM_PLM3), &a);
 	own[0] = a.config;
@@ -194,7 +194,7 @@ unsigned pfmi_pmu_choose_levels(const struct table *t, unsigned plm)
 }
 
 /* Fills the members other than the configuration words. */
-static void set_common_attr(const struct event *ev, int type, unsigned levels, pfm_attr_t *out)
+static void set_common_attr(const struct event *ev, int type, unsigned levels, perfmon_attr_t *out)
 {
 	out->type = (uint32_t)type;
 	out->type_known = type >= 0;
@@ -207,16 +207,17 @@ static void set_common_attr(const struct event *ev, int type, unsigned levels, p
 	out->exclude_guest = (ev->exclude_flags & EVENT_ONLY_HOST) != 0;
 }
 
-void pfmi_pmu_build_event_attr(const struct event *ev, int type, unsigned plm, pfm_attr_t *out)
+void pfmi_pmu_build_event_attr(const struct event *ev, int type, unsigned plm, perfmon_attr_t *out)
 {
 	unsigned levels = event_get_levels(ev, plm);
 
-	*out = (pfm_attr_t){ 0 };
+	*out = (perfmon_attr_t){ 0 };
 	set_common_attr(ev, type, levels, out);
 	build_config_attr(ev, levels, out);
 }
 
-void pfmi_pmu_build_requested_attr(const struct event *ev, int type, unsigned plm, pfm_attr_t *out)
+void pfmi_pmu_build_requested_attr(const struct event *ev, int type, unsigned plm,
+                                   perfmon_attr_t *out)
 {
 	pfmi_pmu_build_event_attr(ev, type, pfmi_pmu_choose_levels(ev->table, plm), out);
 	/* If the caller names levels, only these are counted. */

@@ -170,7 +170,7 @@ int pfmi_pmu_check_format_event(struct event *ev, pfm_error_t *why)
 }
 
 /* Writes the configuration words as the fields of the table declare them. */
-void pfmi_pmu_build_format_attr(const struct event *ev, unsigned plm, pfm_attr_t *out)
+void pfmi_pmu_build_format_attr(const struct event *ev, unsigned plm, perfmon_attr_t *out)
 {
 	uint64_t config[4];
 

@@ -52,7 +52,7 @@ void pfmi_mips_encode_set(const struct plan *plan, const struct placement *where
 	}
 }
 
-void pfmi_mips_build_attr(const struct event *ev, unsigned plm, pfm_attr_t *out)
+void pfmi_mips_build_attr(const struct event *ev, unsigned plm, perfmon_attr_t *out)
 {
 	uint64_t config[4];
 

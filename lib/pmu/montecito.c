@@ -508,7 +508,7 @@ static uint64_t get_modifier_limit(const struct event *ev, const struct field *f
 }
 
 /* No version of Linux supports these counters with perf events. */
-void pfmi_mont_build_attr(const struct event *ev, unsigned plm, pfm_attr_t *out)
+void pfmi_mont_build_attr(const struct event *ev, unsigned plm, perfmon_attr_t *out)
 {
 	(void)ev, (void)plm;
 	out->expressible = 0;

@@ -173,7 +173,7 @@ void pfmi_netburst_encode_set(const struct plan *plan, const struct placement *w
 	}
 }
 
-void pfmi_netburst_build_attr(const struct event *ev, unsigned plm, pfm_attr_t *out)
+void pfmi_netburst_build_attr(const struct event *ev, unsigned plm, perfmon_attr_t *out)
 {
 	(void)plm;
 	out->config = build_config(ev);

@@ -35,7 +35,7 @@ void pfmi_pmu_encode_perf_set(const struct plan *plan, const struct placement *w
 			pmu_make_config_register(0, get_event_number(&plan->request->events[i]), i);
 }
 
-void pfmi_pmu_build_perf_attr(const struct event *ev, unsigned plm, pfm_attr_t *out)
+void pfmi_pmu_build_perf_attr(const struct event *ev, unsigned plm, perfmon_attr_t *out)
 {
 	const struct table *t = ev->table;
 

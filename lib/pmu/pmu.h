@@ -302,10 +302,11 @@ bool pfmi_pmu_has_pfcntr(const struct table *t);
 
 /* Fills the perf attribute of @ev on a PMU of @type (-1: unknown); @plm: the levels if the event
  * names none. */
-void pfmi_pmu_build_event_attr(const struct event *ev, int type, unsigned plm, pfm_attr_t *out);
+void pfmi_pmu_build_event_attr(const struct event *ev, int type, unsigned plm, perfmon_attr_t *out);
 /* Fills the perf attribute for the levels @plm of a caller, 0 if it names none. If the text or the
  * caller names levels, the hypervisor is excluded. */
-void pfmi_pmu_build_requested_attr(const struct event *ev, int type, unsigned plm, pfm_attr_t *out);
+void pfmi_pmu_build_requested_attr(const struct event *ev, int type, unsigned plm,
+                                   perfmon_attr_t *out);
 /* Applies the rules of the table: narrows counter masks, or refuses the set. */
 int pfmi_pmu_apply_rules(const struct encode_request *req, struct plan *out, pfm_error_t *why);
 /* Finds the next rule from number *@at on that can hold for the event, with modifiers and levels

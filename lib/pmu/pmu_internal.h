@@ -37,7 +37,7 @@ struct encoder_ops {
 	void (*encode_set)(const struct plan *plan, const struct placement *where,
 	                   struct register_values *out);
 	/* Writes the configuration words of perf_event_attr for one event; cannot fail. */
-	void (*build_attr)(const struct event *ev, unsigned plm, pfm_attr_t *out);
+	void (*build_attr)(const struct event *ev, unsigned plm, perfmon_attr_t *out);
 	/* The register that enables the counters of a set; false if no register is needed. NULL: no
 	 * PMU of the encoder has one. */
 	bool (*build_global_ctrl)(const struct encode_request *req, const struct placement *where,
@@ -73,7 +73,7 @@ typedef int check_op(struct event *ev, pfm_error_t *why);
 typedef int constrain_op(const struct encode_request *req, struct plan *out, pfm_error_t *why);
 typedef void encode_op(const struct plan *plan, const struct placement *where,
                        struct register_values *out);
-typedef void attr_op(const struct event *ev, unsigned plm, pfm_attr_t *out);
+typedef void attr_op(const struct event *ev, unsigned plm, perfmon_attr_t *out);
 typedef const struct register_field *layout_op(const struct table *t, const char *name,
                                                unsigned *n);
 typedef uint64_t event_select_mask_op(const struct table *t, const char *reg, unsigned i,

@@ -257,7 +257,7 @@ uint32_t pfmi_x86_get_extra_register(const struct event *ev)
 	return msr;
 }
 
-void pfmi_x86_build_attr(const struct event *ev, unsigned plm, pfm_attr_t *out)
+void pfmi_x86_build_attr(const struct event *ev, unsigned plm, perfmon_attr_t *out)
 {
 	const uint64_t *config;
 	uint64_t own[4], value;

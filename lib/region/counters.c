@@ -23,7 +23,7 @@ union attr {
 	char bytes[256];
 };
 
-static void fill_attr(union attr *to, const pfm_attr_t *from, bool disabled)
+static void fill_attr(union attr *to, const perfmon_attr_t *from, bool disabled)
 {
 	struct perf_event_attr *a = &to->a;
 
@@ -57,7 +57,7 @@ static int open_event(union attr *attr, int pid, int cpu, int group)
 	return fd < 0 ? -errno : (int)fd;
 }
 
-int pfmi_region_open_event(const pfm_attr_t *from, int pid, int cpu, int group, bool disabled)
+int pfmi_region_open_event(const perfmon_attr_t *from, int pid, int cpu, int group, bool disabled)
 {
 	union attr attr;
 	int fd;

@@ -83,7 +83,7 @@ static bool can_join_group(const struct layout *l, struct group *g, const unsign
 	return false;
 }
 
-static bool is_core_event(const pfm_attr_t *a)
+static bool is_core_event(const perfmon_attr_t *a)
 {
 	return a->type == PERF_TYPE_HARDWARE || a->type == PERF_TYPE_HW_CACHE ||
 	       a->type == PERF_TYPE_RAW;
@@ -91,7 +91,7 @@ static bool is_core_event(const pfm_attr_t *a)
 
 static bool is_of_group_pmu(const struct layout *l, const struct group *g, unsigned event)
 {
-	const pfm_attr_t *a = &l->events[g->events[0]].attr, *b = &l->events[event].attr;
+	const perfmon_attr_t *a = &l->events[g->events[0]].attr, *b = &l->events[event].attr;
 
 	return a->type == b->type || (is_core_event(a) && is_core_event(b)) ||
 	       (pfmi_region_is_software(a) && pfmi_region_is_software(b));

@@ -100,7 +100,7 @@ struct round {
 
 struct region_event {
 	char *name, *unit, *why, *remedy, *cpus;
-	pfm_attr_t attr;
+	perfmon_attr_t attr;
 	double scale;
 	pfm_quality_t quality;
 	pfm_cause_t cause;
@@ -125,7 +125,7 @@ struct layout {
 	double wall_inside, wall_pair, task_inside; /* nanoseconds */
 };
 
-static inline bool pfmi_region_is_software(const pfm_attr_t *a)
+static inline bool pfmi_region_is_software(const perfmon_attr_t *a)
 {
 	return a->type == PERF_TYPE_SOFTWARE || a->type == PERF_TYPE_TRACEPOINT;
 }
@@ -293,7 +293,7 @@ void pfmi_regions_unlock(void);
 /* ---- counters.c -------------------------------------------------------------------------- */
 
 /* Opens @from for the calling thread. Returns a descriptor or -errno. */
-int pfmi_region_open_event(const pfm_attr_t *from, int pid, int cpu, int group, bool disabled);
+int pfmi_region_open_event(const perfmon_attr_t *from, int pid, int cpu, int group, bool disabled);
 /* Opens all events of @g for the calling thread into @fds, or none of them. Returns 0 or an errno.
  * Whether a group fits is tried with this function as well. */
 int pfmi_region_open_group(const struct region_event *events, const struct group *g, int *fds);

@@ -40,7 +40,7 @@ struct session_count {
 		double scale;
 		/* the first count with the same kernel event, which is mostly this one */
 		unsigned first_copy;
-		pfm_attr_t attr;
+		perfmon_attr_t attr;
 		int pmu;          /* number in the context */
 		unsigned request; /* which text */
 		/* 1 + the number of the event that a metric needs; 0: the user asked for it */

@@ -64,7 +64,7 @@ static bool has_fixed_levels(const struct session_count *c)
 static bool is_blocked_by_levels(const struct session_count *c)
 {
 	struct event ev = c->config.event;
-	pfm_attr_t attr;
+	perfmon_attr_t attr;
 
 	ev.plm = 0;
 	ev.has_no_levels = false;

@@ -13,7 +13,7 @@
 #define CONFIG3_OFFSET 128
 #define CONFIG3_END    136
 
-int pfmi_perf_fill_attr(const pfm_attr_t *from, struct perf_event_attr *attr, size_t capacity)
+int pfmi_perf_fill_attr(const perfmon_attr_t *from, struct perf_event_attr *attr, size_t capacity)
 {
 	bool breakpoint = from->type == PERF_TYPE_BREAKPOINT;
 
@@ -25,7 +25,7 @@ int pfmi_perf_fill_attr(const pfm_attr_t *from, struct perf_event_attr *attr, si
 	attr->type = from->type;
 	attr->config = breakpoint ? 0 : from->config;
 	if (breakpoint)
-		/* pfm_attr_t stores the type of a breakpoint in config. */
+		/* perfmon_attr_t stores the type of a breakpoint in config. */
 		attr->bp_type = (uint32_t)from->config;
 	attr->config1 = from->config1;
 	attr->config2 = from->config2;
@@ -78,7 +78,7 @@ void pfmi_perf_build_attr(const struct pfm_session *s, unsigned i, unsigned k, b
 		s->sampling_ops->fill_attr(s, c, a);
 }
 
-bool pfmi_perf_is_kernel_only_event(const pfm_attr_t *attr)
+bool pfmi_perf_is_kernel_only_event(const perfmon_attr_t *attr)
 {
 	static const uint64_t from_kernel =
 		1u << PERF_COUNT_SW_CONTEXT_SWITCHES | 1u << PERF_COUNT_SW_CPU_MIGRATIONS |
@@ -88,7 +88,7 @@ bool pfmi_perf_is_kernel_only_event(const pfm_attr_t *attr)
 	       from_kernel >> attr->config & 1;
 }
 
-bool pfmi_perf_is_clock_event(const pfm_attr_t *attr)
+bool pfmi_perf_is_clock_event(const perfmon_attr_t *attr)
 {
 	return attr->type_known && attr->type == PERF_TYPE_SOFTWARE &&
 	       attr->config <= PERF_COUNT_SW_TASK_CLOCK;

@@ -151,10 +151,10 @@ void pfmi_perf_build_attr(const struct pfm_session *s, unsigned i, unsigned k, b
                           union perf_attr_buffer *out);
 /* True if the kernel raises the event itself, never in user code: excluding the kernel would give
  * zeros that look like counts. */
-bool pfmi_perf_is_kernel_only_event(const pfm_attr_t *attr);
+bool pfmi_perf_is_kernel_only_event(const perfmon_attr_t *attr);
 /* True for the kernel's clocks: they count the time at every privilege level, even at excluded
  * ones. Their samples do not. */
-bool pfmi_perf_is_clock_event(const pfm_attr_t *attr);
+bool pfmi_perf_is_clock_event(const perfmon_attr_t *attr);
 /* Calls perf_event_open(2), again when a signal interrupts it. */
 int pfmi_perf_open_event(const struct sys *sys, union perf_attr_buffer *a, int pid, int cpu,
                          int group);

@@ -14,7 +14,7 @@
 
 /* Copies the members of @from that tell what to count to @attr, which has @size bytes; the others
  * stay. Returns PFMLIB_ERR_FULL if @size is too small. (lib/session/perf_attr.c) */
-int pfmi_perf_fill_attr(const pfm_attr_t *from, struct perf_event_attr *attr, size_t capacity);
+int pfmi_perf_fill_attr(const perfmon_attr_t *from, struct perf_event_attr *attr, size_t capacity);
 /* Records in s->counts[i] why its kernel event @k could not be opened with error @err. @group:
  * the descriptor it was to join, or -1. */
 void pfmi_perf_diagnose_event(struct pfm_session *s, unsigned i, unsigned k, int group, int err);

@@ -94,7 +94,7 @@ const char *pfmi_perf_find_refused_setting(const struct refused_event *q)
 const struct field *pfmi_perf_find_refused_field(const struct refused_event *q, uint64_t *value)
 {
 	const struct table *t = q->count->config.event.table;
-	const pfm_attr_t *p = &q->count->config.attr;
+	const perfmon_attr_t *p = &q->count->config.attr;
 	const uint64_t config[4] = { p->config, p->config1, p->config2, p->config3 };
 
 	if (q->attr_buffer.attr.type == PERF_TYPE_BREAKPOINT)

@@ -45,7 +45,7 @@ static bool is_probe_pmu(const struct kernel_pmu *p)
 
 static enum event_kind get_event_kind(const struct session_count *c)
 {
-	const pfm_attr_t *a = &c->config.attr;
+	const perfmon_attr_t *a = &c->config.attr;
 
 	if (pfmi_perf_is_clock_event(a))
 		return KIND_CLOCK;
@@ -85,7 +85,7 @@ static struct restrictions get_restrictions(const struct pfm_session *s, enum ev
 
 /* True if the event is counted at no privilege level. Only hardware PMUs distinguish the
  * hypervisor: events of the kernel itself happen in user code or in the kernel. */
-static bool has_no_level(const pfm_attr_t *a, enum event_kind kind)
+static bool has_no_level(const perfmon_attr_t *a, enum event_kind kind)
 {
 	return a->exclude_user && a->exclude_kernel && (a->exclude_hv || kind != KIND_HARDWARE);
 }
@@ -112,7 +112,7 @@ static void refuse_levels(struct session_count *c, enum event_kind kind)
 
 void pfmi_session_check_restrictions(const struct pfm_session *s, struct session_count *c)
 {
-	const pfm_attr_t *a = &c->config.attr;
+	const perfmon_attr_t *a = &c->config.attr;
 	enum event_kind kind = get_event_kind(c);
 	struct restrictions can = get_restrictions(s, kind);
 

@@ -10,7 +10,7 @@
 /* The PMU of this machine's cores with the most specific table; -1 if missing. */
 static int find_core_pmu(const pfm_ctx_t *ctx)
 {
-	pfm_pmu_info_t p = PFM_INIT(p);
+	perfmon_pmu_info_t p = PFM_INIT(p);
 	int n = pfm_count_pmus(ctx), best = -1;
 
 	for (int i = 0; i < n; i++) {
@@ -26,7 +26,7 @@ static int find_core_pmu(const pfm_ctx_t *ctx)
 static void check_processor(struct pfm_system_check *c)
 {
 	struct finding f = { .check = "processor", .state = PFM_FINDING_BAD };
-	pfm_pmu_info_t p = PFM_INIT(p);
+	perfmon_pmu_info_t p = PFM_INIT(p);
 	char counters[64] = "an unknown number of counters";
 	int pmu = find_core_pmu(c->ctx);
 
@@ -72,7 +72,7 @@ static bool is_name_listed(const char *list, const char *name)
 static bool list_kernel_pmus(const pfm_ctx_t *ctx, char text[FINDING_TEXT_SIZE])
 {
 	static const char more[] = ", and more";
-	pfm_pmu_info_t p = PFM_INIT(p);
+	perfmon_pmu_info_t p = PFM_INIT(p);
 	int n = pfm_count_pmus(ctx);
 	bool has_core = false, is_full = false;
 	size_t len = 0;

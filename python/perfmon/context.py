@@ -319,7 +319,7 @@ class Pmu:
     cpus: str
 
     def __init__(self, context: Context, index: int) -> None:
-        info = new_struct("pfm_pmu_info_t")
+        info = new_struct("perfmon_pmu_info_t")
         check(lib.pfm_describe_pmu(context._handle(), index, info))
         self._context = context
         self.index = index
@@ -440,7 +440,7 @@ class Pmu:
         """Every event alone, in one go."""
         levels, ctx, e, rows = plm_mask(plm), self._context._handle(), new_struct(
             "pfm_encoding_t"), _EncodingRows()
-        info, names = new_struct("pfm_event_info_t"), []
+        info, names = new_struct("perfmon_event_info_t"), []
         for i in range(len(self.events)):
             check(lib.pfm_describe_event(ctx, self.index, i, info))
             names.append(c_text(info.name))

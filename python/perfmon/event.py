@@ -209,7 +209,7 @@ class EventInfo:
     topic: str
 
     def __init__(self, context: Context, pmu_index: int, index: int, pmu: str) -> None:
-        info = new_struct("pfm_event_info_t")
+        info = new_struct("perfmon_event_info_t")
         check(lib.pfm_describe_event(context._handle(), pmu_index, index, info))
         self._context = context
         self._pmu_index = pmu_index

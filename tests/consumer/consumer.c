@@ -12,7 +12,7 @@
 int main(void)
 {
 	pfm_encoding_t e;
-	pfm_pmu_info_t info;
+	perfmon_pmu_info_t info;
 
 	memset(&e, 0, sizeof(e));
 	e.size = sizeof(e);

@@ -19,8 +19,8 @@ int main()
 {
 	pfm_error_t error = PFM_INIT(error);
 	pfm_ctx_options_t options = PFM_INIT(options);
-	pfm_pmu_info_t pmu = PFM_INIT(pmu);
-	pfm_event_info_t event = PFM_INIT(event);
+	perfmon_pmu_info_t pmu = PFM_INIT(pmu);
+	perfmon_event_info_t event = PFM_INIT(event);
 	pfm_umask_info_t umask = PFM_INIT(umask);
 	pfm_encoding_t encoding = PFM_INIT(encoding);
 	pfm_dispatch_options_t set_options = PFM_INIT(set_options);

@@ -31,7 +31,7 @@ static void names()
 	                  "L2_Lines_In,core=all,prefetch=only");
 	expect(5, c.events("montecito").size() == 637 && c.events("nobody").empty());
 	expect(6, c.pmus().size() > 10);
-	for (const pfm_pmu_info_t &pmu : c.pmus())
+	for (const perfmon_pmu_info_t &pmu : c.pmus())
 		if (!(pmu.flags & PFM_PMU_KERNEL))
 			expect(7, c.events(pmu.name).size() == pmu.n_events);
 }

@@ -273,7 +273,7 @@ static const struct {
  * for this interface, with fewer events under other names. */
 static int json_type_name(const pfm_ctx_t *ctx, const char *name)
 {
-	pfm_pmu_info_t info = PFM_INIT(info);
+	perfmon_pmu_info_t info = PFM_INIT(info);
 	int pmu = pfm_find_pmu(ctx, name);
 
 	if (strcmp(name, "coreduo") == 0)

@@ -501,8 +501,8 @@ static void session(struct bytes b)
 	if (pfm_open_context(&ctx, &o, NULL))
 		abort();
 	for (unsigned i = 0; i < n; i++) {
-		pfm_pmu_info_t pmu = PFM_INIT(pmu);
-		pfm_event_info_t event = PFM_INIT(event);
+		perfmon_pmu_info_t pmu = PFM_INIT(pmu);
+		perfmon_event_info_t event = PFM_INIT(event);
 		int number = pfm_find_pmu(ctx, families[family]);
 
 		if (pfm_describe_pmu(ctx, number, &pmu) ||

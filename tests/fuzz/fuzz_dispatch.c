@@ -185,7 +185,7 @@ static void dispatch_numbers(struct bytes *b, int type, unsigned shape)
 
 static int find_type(const pfm_ctx_t *ctx, int type)
 {
-	pfm_pmu_info_t info = PFM_INIT(info);
+	perfmon_pmu_info_t info = PFM_INIT(info);
 
 	for (int i = 0; pfm_describe_pmu(ctx, i, &info) == PFMLIB_SUCCESS; i++)
 		if (info.libpfm_type == type)
@@ -197,8 +197,8 @@ static int find_type(const pfm_ctx_t *ctx, int type)
 static void write_text(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned mask, char *to,
                        size_t room)
 {
-	pfm_pmu_info_t p = PFM_INIT(p);
-	pfm_event_info_t e = PFM_INIT(e);
+	perfmon_pmu_info_t p = PFM_INIT(p);
+	perfmon_event_info_t e = PFM_INIT(e);
 	pfm_umask_info_t u = PFM_INIT(u);
 	int n;
 

@@ -21,7 +21,7 @@ static pfm_ctx_t *context(void)
 }
 
 /* A processor with events, by number. */
-static int take_pmu(struct bytes *b, pfm_pmu_info_t *info)
+static int take_pmu(struct bytes *b, perfmon_pmu_info_t *info)
 {
 	int n = pfm_count_pmus(context()), pmu = (int)(pair(b) % (unsigned)n);
 
@@ -63,8 +63,8 @@ int try_input(const uint8_t *data, size_t size)
 	struct bytes b = { data, size };
 	char texts[MAX_EVENTS][200];
 	const char *pointers[MAX_EVENTS];
-	pfm_pmu_info_t p = PFM_INIT(p);
-	pfm_event_info_t e = PFM_INIT(e);
+	perfmon_pmu_info_t p = PFM_INIT(p);
+	perfmon_event_info_t e = PFM_INIT(e);
 	pfm_plan_options_t options = PFM_INIT(options);
 	pfm_plan_info_t info = PFM_INIT(info);
 	pfm_error_t why = PFM_INIT(why);

@@ -120,7 +120,7 @@ static void check_text(const pfm_ctx_t *ctx, const char *text)
 
 static void check_event(const pfm_ctx_t *ctx, int pmu, unsigned event)
 {
-	pfm_event_info_t info = PFM_INIT(info);
+	perfmon_event_info_t info = PFM_INIT(info);
 	pfm_umask_info_t mask = PFM_INIT(mask);
 	pfm_encoding_t e = PFM_INIT(e);
 	const char *name, *text;
@@ -152,7 +152,7 @@ static void check_tables(const pfm_ctx_t *ctx)
 			abort();
 	}
 	for (int pmu = (int)table_count_builtins(); pmu < n; pmu++) {
-		pfm_pmu_info_t info = PFM_INIT(info);
+		perfmon_pmu_info_t info = PFM_INIT(info);
 		const char *name, *text;
 		uint64_t value;
 

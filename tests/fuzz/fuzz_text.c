@@ -37,7 +37,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	if (n < ASKED || n >= (int)(sizeof(contexts) / sizeof(contexts[0])))
 		abort();
 	for (int i = 0; i < n; i++) {
-		pfm_pmu_info_t pmu = PFM_INIT(pmu);
+		perfmon_pmu_info_t pmu = PFM_INIT(pmu);
 
 		if (pfm_describe_pmu(all, i, &pmu))
 			abort();

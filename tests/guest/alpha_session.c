@@ -253,7 +253,7 @@ static bool refused(const char *text, pfm_cause_t cause)
 
 static void check_host(void)
 {
-	pfm_pmu_info_t info = PFM_INIT(info);
+	perfmon_pmu_info_t info = PFM_INIT(info);
 	int pmu = pfm_find_pmu(NULL, "ev67");
 
 	check(pmu >= 0 && pfm_describe_pmu(NULL, pmu, &info) == 0 && (info.flags & PFM_PMU_HOST),
@@ -266,14 +266,14 @@ static void check_host(void)
 static void check_table(void)
 {
 	unsigned countable = 0, opened = 0, plain = 0, refused = 0, n;
-	pfm_pmu_info_t info = PFM_INIT(info);
+	perfmon_pmu_info_t info = PFM_INIT(info);
 	int pmu = pfm_find_pmu(NULL, "ev67");
 
 	pfm_describe_pmu(NULL, pmu, &info);
 	n = info.n_events;
 	for (unsigned i = 0; i < n; i++) {
 		pfm_encoding_t code = PFM_INIT(code);
-		pfm_event_info_t event = PFM_INIT(event);
+		perfmon_event_info_t event = PFM_INIT(event);
 		char text[64];
 
 		pfm_describe_event(NULL, pmu, i, &event);

@@ -95,7 +95,7 @@ static void check_description(void)
 		{ "cpu/event=1,edge=2/", PFM_KIND_BAD_VALUE, 17, 18 },
 		{ "cpu/event=1,any=1/", PFM_KIND_UNKNOWN_QUALIFIER, 12, 15 },
 	};
-	pfm_pmu_info_t pmu = PFM_INIT(pmu);
+	perfmon_pmu_info_t pmu = PFM_INIT(pmu);
 
 	check(pfm_describe_pmu(NULL, pfm_find_pmu(NULL, "cpu"), &pmu) == 0 &&
 	              pmu.type == PERF_TYPE_RAW,
@@ -194,7 +194,7 @@ static void weigh_event(int pmu, unsigned i, struct tally *t)
 {
 	static const char *const qualifiers[] = { "",         ":u", ":k",          ":c=2",
 		                                  ":c=255:i", ":e", ":u:k:c=1:i:e" };
-	pfm_event_info_t event = PFM_INIT(event);
+	perfmon_event_info_t event = PFM_INIT(event);
 	char text[160];
 
 	pfm_describe_event(NULL, pmu, i, &event);
@@ -213,7 +213,7 @@ static void weigh_event(int pmu, unsigned i, struct tally *t)
 
 static void check_registers(void)
 {
-	pfm_pmu_info_t info = PFM_INIT(info);
+	perfmon_pmu_info_t info = PFM_INIT(info);
 	int pmu = pfm_find_pmu(NULL, "coreduo");
 	struct tally t = { 0 };
 

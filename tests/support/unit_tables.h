@@ -68,7 +68,7 @@ static inline bool is_event(const struct table *t, uint32_t row)
 static inline void config_of(const struct table *t, uint32_t row, uint64_t config[4])
 {
 	struct event ev;
-	pfm_attr_t a;
+	perfmon_attr_t a;
 
 	pfmi_pmu_init_event(&ev, t, row);
 	pfmi_pmu_build_event_attr(&ev, -1, PFM_PLM0 | PFM_PLM3, &a);

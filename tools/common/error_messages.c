@@ -93,7 +93,7 @@ pfm_ctx_t *open_unloaded_context(const char *pmu)
 bool report_generic_fallback(const pfm_ctx_t *ctx, int pmu)
 {
 	static bool said;
-	pfm_pmu_info_t info = PFM_INIT(info);
+	perfmon_pmu_info_t info = PFM_INIT(info);
 
 	if (pfm_describe_pmu(ctx, pmu, &info) != PFMLIB_SUCCESS ||
 	    !(info.flags & PFM_PMU_FALLBACK) || pfm_find_fallback_pmu(ctx) != pmu)
@@ -154,7 +154,7 @@ static void suggest_list_command(const char *text, const pfm_error_t *error,
 static bool is_metric_name(const pfm_ctx_t *ctx, const char *text, const char *name)
 {
 	const char *colons = strstr(name, "::") ? NULL : strstr(text, "::");
-	pfm_event_info_t info = PFM_INIT(info);
+	perfmon_event_info_t info = PFM_INIT(info);
 	char whole[192];
 	unsigned event;
 	int pmu;
@@ -347,29 +347,29 @@ void put_counter_numbers(struct json *j, const char *key, uint64_t counters)
 	put_end(j, ']');
 }
 
-/* Yes or no settings of a pfm_attr_t, by the names perf_event_open(2) gives them. */
+/* Yes or no settings of a perfmon_attr_t, by the names perf_event_open(2) gives them. */
 static const struct {
 	const char *name;
 	size_t at;
 } attr_flags[] = {
-	{ "exclude_user", offsetof(pfm_attr_t, exclude_user) },
-	{ "exclude_kernel", offsetof(pfm_attr_t, exclude_kernel) },
-	{ "exclude_hv", offsetof(pfm_attr_t, exclude_hv) },
-	{ "exclude_idle", offsetof(pfm_attr_t, exclude_idle) },
-	{ "exclude_host", offsetof(pfm_attr_t, exclude_host) },
-	{ "exclude_guest", offsetof(pfm_attr_t, exclude_guest) },
-	{ "pinned", offsetof(pfm_attr_t, pinned) },
+	{ "exclude_user", offsetof(perfmon_attr_t, exclude_user) },
+	{ "exclude_kernel", offsetof(perfmon_attr_t, exclude_kernel) },
+	{ "exclude_hv", offsetof(perfmon_attr_t, exclude_hv) },
+	{ "exclude_idle", offsetof(perfmon_attr_t, exclude_idle) },
+	{ "exclude_host", offsetof(perfmon_attr_t, exclude_host) },
+	{ "exclude_guest", offsetof(perfmon_attr_t, exclude_guest) },
+	{ "pinned", offsetof(perfmon_attr_t, pinned) },
 };
 enum { ALWAYS_REPORTED = 2 }; /* so many of them are in JSON also when they are 0 */
 
-static bool get_attr_flag(const pfm_attr_t *attr, size_t i)
+static bool get_attr_flag(const perfmon_attr_t *attr, size_t i)
 {
 	return ((const uint8_t *)attr)[attr_flags[i].at] != 0;
 }
 
 /* Names of the words in perf_event_attr. A breakpoint's are in fields of their own: config stays
  * 0. */
-static const char *const *choose_word_names(const pfm_attr_t *a)
+static const char *const *choose_word_names(const perfmon_attr_t *a)
 {
 	static const char *const usual[] = { "config", "config1", "config2", "config3" };
 	static const char *const breakpoint[] = { "bp_type", "bp_addr", "bp_len", "config3" };
@@ -377,7 +377,7 @@ static const char *const *choose_word_names(const pfm_attr_t *a)
 	return a->type_known && a->type == PERF_TYPE_BREAKPOINT ? breakpoint : usual;
 }
 
-void print_attr(FILE *out, const pfm_attr_t *a)
+void print_attr(FILE *out, const perfmon_attr_t *a)
 {
 	const uint64_t words[] = { a->config, a->config1, a->config2, a->config3 };
 	const char *const *names = choose_word_names(a);
@@ -395,7 +395,7 @@ void print_attr(FILE *out, const pfm_attr_t *a)
 			fprintf(out, " %s", attr_flags[i].name);
 }
 
-void put_attr(struct json *j, const char *key, const pfm_attr_t *a)
+void put_attr(struct json *j, const char *key, const perfmon_attr_t *a)
 {
 	const uint64_t words[] = { a->config, a->config1, a->config2, a->config3 };
 	const char *const *names = choose_word_names(a);

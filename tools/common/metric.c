@@ -100,7 +100,7 @@ static pfm_plan_t *make_metric_plan(const pfm_ctx_t *ctx, int pmu, unsigned even
                                     pfm_plan_info_t *info)
 {
 	pfm_plan_options_t options = PFM_INIT(options);
-	pfm_pmu_info_t p = PFM_INIT(p);
+	perfmon_pmu_info_t p = PFM_INIT(p);
 	pfm_metric_info_t m = PFM_INIT(m);
 	char text[NAME_MAX_LEN];
 	const char *texts[] = { text };
@@ -153,7 +153,7 @@ void show_metric(const pfm_ctx_t *ctx, int pmu, unsigned event, show_line_fn lin
 	     *threshold = print_formula_text(ctx, pmu, event, 1);
 	pfm_metric_info_t m = PFM_INIT(m);
 	pfm_metric_input_t in = PFM_INIT(in);
-	pfm_pmu_info_t info = PFM_INIT(info);
+	perfmon_pmu_info_t info = PFM_INIT(info);
 	char level[NAME_MAX_LEN] = "";
 
 	line("formula", formula);

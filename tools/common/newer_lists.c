@@ -29,7 +29,7 @@ enum { MAX_SLIPS = 2 }; /* largest number of letters in which a misspelt name di
 /* Returns the publisher of lists of @pmu as a bit set; empty if unknown. */
 static unsigned find_publishers_of_pmu(const pfm_ctx_t *ctx, int pmu)
 {
-	pfm_pmu_info_t info = PFM_INIT(info);
+	perfmon_pmu_info_t info = PFM_INIT(info);
 
 	if (pmu < 0 || pfm_describe_pmu(ctx, pmu, &info) != PFMLIB_SUCCESS)
 		return 0;
@@ -57,7 +57,7 @@ static unsigned find_publishers_of_host(const pfm_ctx_t *ctx)
 	int n = pfm_count_pmus(ctx);
 
 	for (int i = 0; i < n; i++) {
-		pfm_pmu_info_t info = PFM_INIT(info);
+		perfmon_pmu_info_t info = PFM_INIT(info);
 
 		if (pfm_describe_pmu(ctx, i, &info) == PFMLIB_SUCCESS &&
 		    info.flags & PFM_PMU_HOST && info.flags & PFM_PMU_CORE)
@@ -99,7 +99,7 @@ static bool is_generic_pmu(const pfm_ctx_t *ctx, const char *text, const char *p
 	if (colons || (pmu && *pmu))
 		return false;
 	for (int i = 0; i < pfm_count_pmus(ctx); i++) {
-		pfm_pmu_info_t info = PFM_INIT(info);
+		perfmon_pmu_info_t info = PFM_INIT(info);
 
 		if (!pfm_describe_pmu(ctx, i, &info) && info.flags & PFM_PMU_HOST &&
 		    info.flags & PFM_PMU_FALLBACK)

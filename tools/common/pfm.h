@@ -130,8 +130,8 @@ char *format_counter(int counter, char buf[16]);
 void put_counter_numbers(struct json *j, const char *key, uint64_t counters);
 /* Print the perf_event_attr, as "type=4 config=0x412e exclude_kernel" or as an object, which is
  * null where the kernel cannot express it. */
-void print_attr(FILE *out, const pfm_attr_t *attr);
-void put_attr(struct json *j, const char *key, const pfm_attr_t *attr);
+void print_attr(FILE *out, const perfmon_attr_t *attr);
+void put_attr(struct json *j, const char *key, const perfmon_attr_t *attr);
 /* Prints a line with the name of @reg in @column columns, its value, and its address if that
  * differs from its number. */
 void print_reg(const pfm_reg_t *reg, int column);

@@ -410,7 +410,7 @@ static int decode_all(struct decoder *d, char **operands, int n)
  * machine. */
 static int find_pmu(const struct decoder *d, const char *name)
 {
-	pfm_pmu_info_t info = PFM_INIT(info);
+	perfmon_pmu_info_t info = PFM_INIT(info);
 	int i, n = pfm_count_pmus(d->ctx);
 
 	if (name)
@@ -425,7 +425,7 @@ static int find_pmu(const struct decoder *d, const char *name)
 static int decode_arguments(struct command_args *args)
 {
 	struct decoder d = { .out = { .out = stdout } };
-	pfm_pmu_info_t info = PFM_INIT(info);
+	perfmon_pmu_info_t info = PFM_INIT(info);
 	const char *value, *pmu = NULL;
 	int id, status;
 

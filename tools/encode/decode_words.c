@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* True if @a has the given words. */
-static bool has_words(const struct config_words *w, const pfm_attr_t *a, uint64_t config)
+static bool has_words(const struct config_words *w, const perfmon_attr_t *a, uint64_t config)
 {
 	const uint64_t own[N_WORDS] = { config, a->config1, a->config2, a->config3 };
 
@@ -16,7 +16,7 @@ static bool has_words(const struct config_words *w, const pfm_attr_t *a, uint64_
 	return true;
 }
 
-static unsigned count_wrong_bits(const struct config_words *w, const pfm_attr_t *a)
+static unsigned count_wrong_bits(const struct config_words *w, const perfmon_attr_t *a)
 {
 	const uint64_t own[N_WORDS] = { a->config, a->config1, a->config2, a->config3 };
 	unsigned n = 0;
@@ -136,7 +136,7 @@ static void find_event_by_primary_code(struct decoder *d, const struct config_wo
 /* Finds rows with exactly these words. */
 static void find_rows(struct decoder *d, const struct config_words *w)
 {
-	pfm_event_info_t info = PFM_INIT(info);
+	perfmon_event_info_t info = PFM_INIT(info);
 	pfm_encoding_t e = PFM_INIT(e);
 	bool first = d->found.n == 0 && w->given & 1;
 

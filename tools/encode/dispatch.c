@@ -191,7 +191,7 @@ static void put_global_ctrl(struct json *j, const pfm_reg_t *reg)
 
 static void put_set(struct dispatch_job *job, const pfm_set_t *set)
 {
-	pfm_pmu_info_t pmu = PFM_INIT(pmu);
+	perfmon_pmu_info_t pmu = PFM_INIT(pmu);
 	struct json *j = &job->out;
 	char name[16];
 	unsigned i;
@@ -352,7 +352,7 @@ static int dispatch_event_set(struct dispatch_job *job)
 /* Checks that settings are for the processor: each encoder has a structure of its own. */
 static bool check_settings_pmu(const struct dispatch_job *job, const char *pmu)
 {
-	pfm_pmu_info_t info = PFM_INIT(info);
+	perfmon_pmu_info_t info = PFM_INIT(info);
 	unsigned event;
 	int found = pmu ? pfm_find_pmu(job->ctx, pmu) : -1;
 

@@ -26,8 +26,8 @@ struct encoder {
 
 static void put_encoding(struct encoder *e, const char *text, const pfm_encoding_t *enc)
 {
-	pfm_pmu_info_t pmu = PFM_INIT(pmu);
-	pfm_event_info_t event = PFM_INIT(event);
+	perfmon_pmu_info_t pmu = PFM_INIT(pmu);
+	perfmon_event_info_t event = PFM_INIT(event);
 	struct json *j = &e->out;
 	unsigned i;
 
@@ -61,7 +61,7 @@ static void put_encoding(struct encoder *e, const char *text, const pfm_encoding
 		put_bool(j, "foreign", true);
 }
 
-static void print_perf(const pfm_attr_t *a, bool foreign)
+static void print_perf(const perfmon_attr_t *a, bool foreign)
 {
 	if (!a->expressible) {
 		printf("  %-12s the kernel's perf events cannot express it\n", "perf");
@@ -80,8 +80,8 @@ static void print_perf(const pfm_attr_t *a, bool foreign)
 
 static void print_encoding(const struct encoder *e, const char *text, const pfm_encoding_t *enc)
 {
-	pfm_pmu_info_t pmu = PFM_INIT(pmu);
-	pfm_event_info_t event = PFM_INIT(event);
+	perfmon_pmu_info_t pmu = PFM_INIT(pmu);
+	perfmon_event_info_t event = PFM_INIT(event);
 	char counters[COUNTERS_MAX];
 	unsigned i;
 

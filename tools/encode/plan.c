@@ -102,7 +102,7 @@ static void print_plan(const pfm_ctx_t *ctx, const pfm_plan_t *plan)
 {
 	pfm_plan_info_t info = PFM_INIT(info);
 	pfm_planned_event_t e = PFM_INIT(e);
-	pfm_pmu_info_t pmu = PFM_INIT(pmu);
+	perfmon_pmu_info_t pmu = PFM_INIT(pmu);
 	char counter[16];
 	bool marked = false;
 
@@ -126,8 +126,8 @@ static void print_plan(const pfm_ctx_t *ctx, const pfm_plan_t *plan)
 /* The counters that some event of @pmu may have. */
 static uint64_t collect_pmu_counters(const pfm_ctx_t *ctx, int pmu)
 {
-	pfm_pmu_info_t info = PFM_INIT(info);
-	pfm_event_info_t e = PFM_INIT(e);
+	perfmon_pmu_info_t info = PFM_INIT(info);
+	perfmon_event_info_t e = PFM_INIT(e);
 	uint64_t all = 0;
 
 	pfm_describe_pmu(ctx, pmu, &info);

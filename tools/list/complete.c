@@ -28,7 +28,7 @@ static void complete_umasks(const struct lister *l, const char *prefix, size_t b
 
 static void complete_events(const struct lister *l, int pmu, const char *before, const char *prefix)
 {
-	pfm_event_info_t e = PFM_INIT(e);
+	perfmon_event_info_t e = PFM_INIT(e);
 	size_t len = strlen(prefix);
 	unsigned i;
 
@@ -40,7 +40,7 @@ static void complete_events(const struct lister *l, int pmu, const char *before,
 int complete_list_text(const struct lister *l, const char *prefix)
 {
 	const char *colons = strstr(prefix, "::"), *last = strrchr(prefix, ':');
-	pfm_pmu_info_t info = PFM_INIT(info);
+	perfmon_pmu_info_t info = PFM_INIT(info);
 	char before[FOLDED_MAX];
 	int i, pmu, n = pfm_count_pmus(l->ctx);
 

@@ -9,7 +9,7 @@
 /* True if the request is for PMU @name alone, and no table has its events. */
 static bool is_sole_pmu(const struct lister *l, const char *name)
 {
-	pfm_pmu_info_t info = PFM_INIT(info);
+	perfmon_pmu_info_t info = PFM_INIT(info);
 
 	return l->pmu >= 0 && !pfm_describe_pmu(l->ctx, l->pmu, &info) && !info.n_events &&
 	       strcmp(info.name, name) == 0;

@@ -58,23 +58,23 @@ void fold_case(const char *text, char *out, size_t size);
 /* True if the pattern is in @text. */
 bool contains_text(const struct lister *l, const char *text);
 /* True if the pattern is a name of @e: "branches" is branch-instructions. */
-bool is_named_event(const struct lister *l, const pfm_event_info_t *e);
+bool is_named_event(const struct lister *l, const perfmon_event_info_t *e);
 /* True if the pattern is all of @name. */
 bool is_whole_name(const struct lister *l, const char *name);
 /* Returns the rank of @e as an answer to -d; a smaller one is better. */
-unsigned compute_rank(const struct lister *l, const pfm_event_info_t *e);
-bool matches_pattern(const struct lister *l, const pfm_event_info_t *e);
+unsigned compute_rank(const struct lister *l, const perfmon_event_info_t *e);
+bool matches_pattern(const struct lister *l, const perfmon_event_info_t *e);
 /* For qsort(): by rank, then by topic. */
 int compare_found(const void *a, const void *b);
 
 /* Prints the line that comes before the events of @pmu. */
-void print_list_heading(const struct lister *l, const pfm_pmu_info_t *pmu);
+void print_list_heading(const struct lister *l, const perfmon_pmu_info_t *pmu);
 /* Prints @n events of one PMU, a line each. */
 void print_found(const struct lister *l, const struct found_event *found, size_t n);
 /* Prints the @n events in l->found as JSON, a line each. */
-void put_found_events(struct lister *l, const pfm_pmu_info_t *info, size_t n);
+void put_found_events(struct lister *l, const perfmon_pmu_info_t *info, size_t n);
 /* Prints a PMU as one line, or as a JSON object. */
-void print_listed_pmu(struct lister *l, const pfm_pmu_info_t *p);
+void print_listed_pmu(struct lister *l, const perfmon_pmu_info_t *p);
 
 /* ---- what is listed (select.c) --------------------------------------------------------------- */
 
@@ -83,7 +83,7 @@ bool is_search(const struct lister *l);
 /* Lists PMUs and events as requested. Returns an exit status. */
 int list_all(struct lister *l);
 /* True if @pmu has metrics and no events. */
-bool has_only_metrics(const struct lister *l, int pmu, const pfm_pmu_info_t *info);
+bool has_only_metrics(const struct lister *l, int pmu, const perfmon_pmu_info_t *info);
 /* Lists tracepoints that match the pattern, or all of them if they are requested by name; other
  * lists do not contain them because there are too many. (forms.c) */
 void list_tracepoints(struct lister *l);

@@ -42,14 +42,14 @@ bool contains_text(const struct lister *l, const char *text)
 }
 
 /* True if the pattern matches a group of metric @e. */
-static bool is_in_group(const struct lister *l, const pfm_event_info_t *e)
+static bool is_in_group(const struct lister *l, const perfmon_event_info_t *e)
 {
 	pfm_metric_info_t m = PFM_INIT(m);
 
 	return !pfm_describe_metric(l->ctx, e->pmu, e->event, &m) && contains_text(l, m.groups);
 }
 
-bool is_named_event(const struct lister *l, const pfm_event_info_t *e)
+bool is_named_event(const struct lister *l, const perfmon_event_info_t *e)
 {
 	return l->has_named_event && e->pmu == l->named_pmu && e->event == l->named_event;
 }
@@ -62,7 +62,7 @@ bool is_whole_name(const struct lister *l, const char *name)
 	return strcmp(l->pattern, folded) == 0;
 }
 
-unsigned compute_rank(const struct lister *l, const pfm_event_info_t *e)
+unsigned compute_rank(const struct lister *l, const perfmon_event_info_t *e)
 {
 	bool by_words = l->words.is_known || strchr(l->question, ' ');
 	unsigned cost;
@@ -78,7 +78,7 @@ unsigned compute_rank(const struct lister *l, const pfm_event_info_t *e)
 }
 
 /* True if @e is of the requested kind. Metrics whose names answer -d are listed, too. */
-static bool is_wanted_kind(const struct lister *l, const pfm_event_info_t *e)
+static bool is_wanted_kind(const struct lister *l, const perfmon_event_info_t *e)
 {
 	bool metric = e->flags & PFM_EVENT_METRIC;
 
@@ -86,7 +86,7 @@ static bool is_wanted_kind(const struct lister *l, const pfm_event_info_t *e)
 	       (metric && (l->all_pmus || (l->is_ranked && compute_rank(l, e) < RANK_TEXT)));
 }
 
-bool matches_pattern(const struct lister *l, const pfm_event_info_t *e)
+bool matches_pattern(const struct lister *l, const perfmon_event_info_t *e)
 {
 	if (!is_wanted_kind(l, e))
 		return false;

@@ -8,7 +8,7 @@ enum { SIMILAR_NAMES = 5 };
 
 size_t write_event_text(const struct lister *l, const char *name, char text[2 * FOLDED_MAX])
 {
-	pfm_pmu_info_t info = PFM_INIT(info);
+	perfmon_pmu_info_t info = PFM_INIT(info);
 	bool is_bare =
 		l->pmu >= 0 && !strstr(name, "::") && !pfm_describe_pmu(l->ctx, l->pmu, &info);
 	const char *colons;
@@ -20,7 +20,7 @@ size_t write_event_text(const struct lister *l, const char *name, char text[2 * 
 }
 
 /* True if @pattern begins with the name of an event. */
-static bool is_event(const struct lister *l, const char *pattern, pfm_event_info_t *e)
+static bool is_event(const struct lister *l, const char *pattern, perfmon_event_info_t *e)
 {
 	char text[2 * FOLDED_MAX];
 	unsigned event;
@@ -33,7 +33,7 @@ static bool is_event(const struct lister *l, const char *pattern, pfm_event_info
 
 void print_similar_names(const struct lister *l, const char *title, bool here)
 {
-	pfm_event_info_t e = PFM_INIT(e);
+	perfmon_event_info_t e = PFM_INIT(e);
 	pfm_encoding_t encoding = PFM_INIT(encoding);
 	pfm_error_t error = PFM_INIT(error);
 	char names[SIMILAR_NAMES][96], text[2 * FOLDED_MAX];
@@ -68,7 +68,7 @@ void report_rejected_images(const struct lister *l)
 
 int report_nothing_found(const struct lister *l, const char *pattern)
 {
-	pfm_event_info_t e = PFM_INIT(e);
+	perfmon_event_info_t e = PFM_INIT(e);
 	bool is_known;
 
 	if (!pattern) {

@@ -34,7 +34,8 @@ static void put_flags(struct json *j, unsigned flags)
 	put_end(j, ']');
 }
 
-static void put_metric_line(struct lister *l, const pfm_pmu_info_t *pmu, const pfm_event_info_t *e)
+static void put_metric_line(struct lister *l, const perfmon_pmu_info_t *pmu,
+                            const perfmon_event_info_t *e)
 {
 	struct json *j = &l->out;
 
@@ -49,7 +50,8 @@ static void put_metric_line(struct lister *l, const pfm_pmu_info_t *pmu, const p
 	put_line(j);
 }
 
-static void put_event_line(struct lister *l, const pfm_pmu_info_t *pmu, const pfm_event_info_t *e)
+static void put_event_line(struct lister *l, const perfmon_pmu_info_t *pmu,
+                           const perfmon_event_info_t *e)
 {
 	struct json *j = &l->out;
 
@@ -160,7 +162,7 @@ static void print_event(const struct lister *l, const struct found_event *e)
 	putchar_unlocked('\n');
 }
 
-void print_list_heading(const struct lister *l, const pfm_pmu_info_t *pmu)
+void print_list_heading(const struct lister *l, const perfmon_pmu_info_t *pmu)
 {
 	printf("%s%s%s%s  %s (%s)\n", l->n_events || l->n_pmus ? "\n" : "",
 	       term_colour_begin(stdout, BOLD), pmu->name, term_colour_end(stdout), pmu->desc,
@@ -180,9 +182,9 @@ void print_found(const struct lister *l, const struct found_event *found, size_t
 	}
 }
 
-void put_found_events(struct lister *l, const pfm_pmu_info_t *info, size_t n)
+void put_found_events(struct lister *l, const perfmon_pmu_info_t *info, size_t n)
 {
-	pfm_event_info_t info_of = PFM_INIT(info_of);
+	perfmon_event_info_t info_of = PFM_INIT(info_of);
 
 	for (const struct found_event *e = l->found; e < l->found + n; e++) {
 		pfm_describe_event(l->ctx, e->pmu, e->event, &info_of);
@@ -240,7 +242,7 @@ static bool find_list_date(const char *source, char date[DATE_SIZE])
 	return false;
 }
 
-static void print_pmu_line(const struct lister *l, const pfm_pmu_info_t *p)
+static void print_pmu_line(const struct lister *l, const perfmon_pmu_info_t *p)
 {
 	bool narrow = l->width && l->width < PMU_COLUMN + 24;
 	size_t len = strlen(p->name),
@@ -258,7 +260,7 @@ static void print_pmu_line(const struct lister *l, const pfm_pmu_info_t *p)
 	term_wrap(stdout, narrow ? 4 : at, narrow ? 4 : PMU_COLUMN, text);
 }
 
-void print_listed_pmu(struct lister *l, const pfm_pmu_info_t *p)
+void print_listed_pmu(struct lister *l, const perfmon_pmu_info_t *p)
 {
 	struct json *j = &l->out;
 	char date[DATE_SIZE];

@@ -10,9 +10,9 @@
 /* ---- events of a PMU ------------------------------------------------------------------------ */
 
 /* Finds the requested events of PMU @pmu, sorted. Returns their number. */
-static size_t find_events(struct lister *l, int pmu, const pfm_pmu_info_t *info)
+static size_t find_events(struct lister *l, int pmu, const perfmon_pmu_info_t *info)
 {
-	pfm_event_info_t e = PFM_INIT(e);
+	perfmon_event_info_t e = PFM_INIT(e);
 	bool has_topics = false;
 	size_t n = 0;
 
@@ -53,7 +53,7 @@ static bool reserve_found_events(struct lister *l, size_t n)
 	return true;
 }
 
-static int list_events(struct lister *l, int pmu, const pfm_pmu_info_t *info)
+static int list_events(struct lister *l, int pmu, const perfmon_pmu_info_t *info)
 {
 	size_t n;
 
@@ -74,7 +74,7 @@ static int list_events(struct lister *l, int pmu, const pfm_pmu_info_t *info)
 
 static bool has_table(const struct lister *l, const char *name)
 {
-	pfm_pmu_info_t info = PFM_INIT(info);
+	perfmon_pmu_info_t info = PFM_INIT(info);
 	int i;
 
 	for (i = 0; pfm_describe_pmu(l->ctx, i, &info) == PFMLIB_SUCCESS; i++)
@@ -84,9 +84,9 @@ static bool has_table(const struct lister *l, const char *name)
 }
 
 /* True for a table of ratios, which is beside that of a processor. */
-bool has_only_metrics(const struct lister *l, int pmu, const pfm_pmu_info_t *info)
+bool has_only_metrics(const struct lister *l, int pmu, const perfmon_pmu_info_t *info)
 {
-	pfm_event_info_t e = PFM_INIT(e);
+	perfmon_event_info_t e = PFM_INIT(e);
 
 	for (unsigned i = 0; i < info->n_events; i++)
 		if (pfm_describe_event(l->ctx, pmu, i, &e) || !(e.flags & PFM_EVENT_METRIC))
@@ -94,7 +94,7 @@ bool has_only_metrics(const struct lister *l, int pmu, const pfm_pmu_info_t *inf
 	return info->n_events > 0;
 }
 
-static bool is_shown_pmu(const struct lister *l, int pmu, pfm_pmu_info_t *info)
+static bool is_shown_pmu(const struct lister *l, int pmu, perfmon_pmu_info_t *info)
 {
 	if (pfm_describe_pmu(l->ctx, pmu, info) != PFMLIB_SUCCESS)
 		return false;
@@ -107,14 +107,14 @@ static bool is_shown_pmu(const struct lister *l, int pmu, pfm_pmu_info_t *info)
 	       (!(info->flags & PFM_PMU_HIDDEN) && (l->metrics || !has_only_metrics(l, pmu, info)));
 }
 
-static bool is_on_host(const pfm_pmu_info_t *info)
+static bool is_on_host(const perfmon_pmu_info_t *info)
 {
 	return info->flags & (PFM_PMU_HOST | PFM_PMU_KERNEL);
 }
 
 /* True if the PMU's events are listed: those of other machines would hide those that can be counted
  * here. */
-static bool selects_events(const struct lister *l, const pfm_pmu_info_t *info)
+static bool selects_events(const struct lister *l, const perfmon_pmu_info_t *info)
 {
 	bool here = is_on_host(info);
 
@@ -132,7 +132,7 @@ bool is_search(const struct lister *l)
 	return l->pattern || l->counters || l->unit_name;
 }
 
-static bool selects_pmu(const struct lister *l, const pfm_pmu_info_t *info)
+static bool selects_pmu(const struct lister *l, const perfmon_pmu_info_t *info)
 {
 	return !l->pattern || contains_text(l, info->name) || contains_text(l, info->aliases) ||
 	       contains_text(l, info->desc);
@@ -140,7 +140,7 @@ static bool selects_pmu(const struct lister *l, const pfm_pmu_info_t *info)
 
 static int list_matching_events(struct lister *l, int n, int first_pass)
 {
-	pfm_pmu_info_t info = PFM_INIT(info);
+	perfmon_pmu_info_t info = PFM_INIT(info);
 	int status = EXIT_DONE;
 
 	/* Ranked answers: the first pass lists PMUs of this machine, the second one all others. */
@@ -207,7 +207,7 @@ static int list_metrics(struct lister *l, int n)
 }
 
 /* Prints PMU @info, after the heading of its section if it is the first one. */
-static void list_pmu_of_section(struct lister *l, const pfm_pmu_info_t *info)
+static void list_pmu_of_section(struct lister *l, const perfmon_pmu_info_t *info)
 {
 	if (!l->json && !l->n_pmus)
 		printf("%sPMUs%s\n", term_colour_begin(stdout, BOLD), term_colour_end(stdout));
@@ -218,7 +218,7 @@ static void list_pmu_of_section(struct lister *l, const pfm_pmu_info_t *info)
 /* Lists the PMUs of this machine, and all others if requested. */
 static void list_pmus(struct lister *l, int n)
 {
-	pfm_pmu_info_t info = PFM_INIT(info);
+	perfmon_pmu_info_t info = PFM_INIT(info);
 	unsigned others = 0;
 
 	for (int here = 1; here >= 0; here--)
@@ -240,7 +240,7 @@ static void list_pmus(struct lister *l, int n)
 
 /* True if the pattern names the processor of PMU @info: the beginning of its name, an alias, or
  * words of the processor's title. */
-static bool is_named_processor(const struct lister *l, const pfm_pmu_info_t *info)
+static bool is_named_processor(const struct lister *l, const perfmon_pmu_info_t *info)
 {
 	char folded[FOLDED_MAX], processor[FOLDED_MAX];
 
@@ -253,7 +253,7 @@ static bool is_named_processor(const struct lister *l, const pfm_pmu_info_t *inf
 }
 
 /* True for the PMUs of Linux, such as "software", which belong to no processor. */
-static bool is_pmu_of_linux(const pfm_pmu_info_t *info)
+static bool is_pmu_of_linux(const perfmon_pmu_info_t *info)
 {
 	return is_on_host(info) && !(info->flags & (PFM_PMU_CORE | PFM_PMU_UNCORE));
 }
@@ -261,7 +261,7 @@ static bool is_pmu_of_linux(const pfm_pmu_info_t *info)
 /* Lists the processors that the pattern names, such as "sapphire" or "zen 6". */
 static void list_named_processors(struct lister *l, int n)
 {
-	pfm_pmu_info_t info = PFM_INIT(info);
+	perfmon_pmu_info_t info = PFM_INIT(info);
 
 	if (!l->pattern || l->pmu >= 0 || l->all_pmus || l->metrics || l->counters ||
 	    l->unit_name || l->n_events || l->is_expression || strlen(l->pattern) < 3)
@@ -283,7 +283,7 @@ static void list_named_processors(struct lister *l, int n)
 
 static bool has_core_pmu(const struct lister *l, int n)
 {
-	pfm_pmu_info_t info = PFM_INIT(info);
+	perfmon_pmu_info_t info = PFM_INIT(info);
 
 	for (int i = 0; i < n; i++)
 		if (!pfm_describe_pmu(l->ctx, i, &info) && info.flags & PFM_PMU_KERNEL &&

@@ -37,7 +37,7 @@ struct metric_column {
 /* ---- events of inputs ------------------------------------------------------------------------ */
 
 /* The PMU, type and configuration of an event, where those say all of it. */
-static bool is_same_attr(const pfm_attr_t *recorded, const pfm_attr_t *wanted)
+static bool is_same_attr(const perfmon_attr_t *recorded, const perfmon_attr_t *wanted)
 {
 	uint64_t mask = wanted->type == PERF_TYPE_HARDWARE ? UINT32_MAX : UINT64_MAX;
 
@@ -56,7 +56,7 @@ static bool is_event_text(const char *name, const char *text)
 }
 
 static bool is_input_event(const struct report_job *job, unsigned event,
-                           const pfm_metric_input_t *in, const pfm_attr_t *attr)
+                           const pfm_metric_input_t *in, const perfmon_attr_t *attr)
 {
 	pfm_count_info_t info = PFM_INIT(info);
 
@@ -265,7 +265,7 @@ static int add_listed_columns(struct report_job *job, const char *names)
 }
 
 /* True if PMU @pmu is of this machine, or has counted some recorded event. */
-static bool is_recorded_pmu(const struct report_job *job, const pfm_pmu_info_t *pmu)
+static bool is_recorded_pmu(const struct report_job *job, const perfmon_pmu_info_t *pmu)
 {
 	size_t len = strlen(pmu->name);
 
@@ -285,7 +285,7 @@ static int add_all_columns(struct report_job *job)
 	int n = pfm_count_pmus(job->ctx);
 
 	for (int pmu = 0; pmu < n; pmu++) {
-		pfm_pmu_info_t info = PFM_INIT(info);
+		perfmon_pmu_info_t info = PFM_INIT(info);
 
 		if (pfm_describe_pmu(job->ctx, pmu, &info) || !is_recorded_pmu(job, &info))
 			continue;

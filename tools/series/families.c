@@ -68,7 +68,7 @@ const struct label *list_count_labels(struct label_list *l, const struct stat_jo
 const struct label *list_metric_labels(struct label_list *l, const struct stat_job *job,
                                        const struct metric_series *m)
 {
-	pfm_pmu_info_t pmu = PFM_INIT(pmu);
+	perfmon_pmu_info_t pmu = PFM_INIT(pmu);
 
 	l->n = 0;
 	add_label(l, "metric", m->answer.info.name);

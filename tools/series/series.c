@@ -97,7 +97,7 @@ static bool find_metric_series(struct stat_job *job)
 
 static void find_processors(struct series *s, const pfm_ctx_t *ctx)
 {
-	pfm_pmu_info_t pmu = PFM_INIT(pmu);
+	perfmon_pmu_info_t pmu = PFM_INIT(pmu);
 	int n = pfm_count_pmus(ctx);
 
 	for (int i = 0; i < n && s->n_processors < MAX_PROCESSORS; i++) {

@@ -98,7 +98,7 @@ static const char *get_field_label(const char *name)
 	return name;
 }
 
-static void print_fields(const struct shower *s, const pfm_event_info_t *e, int type)
+static void print_fields(const struct shower *s, const perfmon_event_info_t *e, int type)
 {
 	const char *name, *text, *label;
 	char shown[64], where[16];
@@ -139,7 +139,7 @@ static int widen_column(int width, size_t than)
 	return (size_t)width < than ? (int)than : width;
 }
 
-static struct column_widths measure_umasks(const struct shower *s, const pfm_event_info_t *e)
+static struct column_widths measure_umasks(const struct shower *s, const perfmon_event_info_t *e)
 {
 	struct column_widths c = { 10, 0, 4 };
 	pfm_umask_info_t m = PFM_INIT(m);
@@ -184,7 +184,7 @@ static void print_umask(const pfm_umask_info_t *m, const struct column_widths *c
 	}
 }
 
-static void print_umasks(const struct shower *s, const pfm_event_info_t *e)
+static void print_umasks(const struct shower *s, const perfmon_event_info_t *e)
 {
 	struct column_widths c = measure_umasks(s, e);
 	pfm_umask_info_t m = PFM_INIT(m);
@@ -214,7 +214,7 @@ static size_t add_number(char *to, size_t size, const char *before, uint64_t val
 }
 
 /* Prints the modifiers that a text may set, with their ranges and defaults. */
-static void print_modifiers(const struct shower *s, const pfm_event_info_t *e)
+static void print_modifiers(const struct shower *s, const perfmon_event_info_t *e)
 {
 	pfm_modifier_info_t m = PFM_INIT(m);
 	char line[SHOW_TEXT_SIZE] = "";
@@ -277,7 +277,7 @@ void print_spellings(const struct shower *s, const char *text)
 }
 
 /* Prints the name and the descriptions. */
-static void print_event_title(const pfm_pmu_info_t *pmu, const pfm_event_info_t *e)
+static void print_event_title(const perfmon_pmu_info_t *pmu, const perfmon_event_info_t *e)
 {
 	printf("%s%s::%s%s\n", term_colour_begin(stdout, BOLD), pmu->name, e->name,
 	       term_colour_end(stdout));
@@ -291,7 +291,7 @@ static void print_event_title(const pfm_pmu_info_t *pmu, const pfm_event_info_t 
 }
 
 /* Shows what kind of event it is, its code and its counters. */
-static void show_event_code(const struct shower *s, const pfm_event_info_t *e)
+static void show_event_code(const struct shower *s, const perfmon_event_info_t *e)
 {
 	char counters[COUNTERS_MAX];
 	size_t i;
@@ -312,7 +312,7 @@ static void show_event_code(const struct shower *s, const pfm_event_info_t *e)
 }
 
 /* Shows what reading its counts requires. */
-static void show_event_use(const pfm_event_info_t *e)
+static void show_event_use(const perfmon_event_info_t *e)
 {
 	static const char *const precise[] = { "", "may be", "must be" };
 	char scale[64];
@@ -331,8 +331,8 @@ static void show_event_use(const pfm_event_info_t *e)
 	show_line("note", e->note);
 }
 
-void show_event_as_text(const struct shower *s, const char *text, const pfm_pmu_info_t *pmu,
-                        const pfm_event_info_t *e)
+void show_event_as_text(const struct shower *s, const char *text, const perfmon_pmu_info_t *pmu,
+                        const perfmon_event_info_t *e)
 {
 	print_event_title(pmu, e);
 	show_event_code(s, e);
@@ -353,7 +353,7 @@ void show_event_as_text(const struct shower *s, const char *text, const pfm_pmu_
 
 /* ---- an event: JSON -------------------------------------------------------------------------- */
 
-static void put_fields(struct shower *s, const pfm_event_info_t *e)
+static void put_fields(struct shower *s, const perfmon_event_info_t *e)
 {
 	const char *name, *text;
 	struct json *j = &s->out;
@@ -377,7 +377,7 @@ static void put_fields(struct shower *s, const pfm_event_info_t *e)
 	put_end(j, ']');
 }
 
-static void put_umasks(struct shower *s, const pfm_event_info_t *e)
+static void put_umasks(struct shower *s, const perfmon_event_info_t *e)
 {
 	pfm_umask_info_t m = PFM_INIT(m);
 	struct json *j = &s->out;
@@ -426,8 +426,8 @@ static void put_sources(struct json *j, unsigned flags)
 	put_end(j, ']');
 }
 
-void show_event_as_json(struct shower *s, const char *text, const pfm_pmu_info_t *pmu,
-                        const pfm_event_info_t *e)
+void show_event_as_json(struct shower *s, const char *text, const perfmon_pmu_info_t *pmu,
+                        const perfmon_event_info_t *e)
 {
 	struct json *j = &s->out;
 	size_t i;

@@ -41,13 +41,14 @@ static bool is_alpha(int type)
 }
 
 /* Describes an event of an Alpha. Returns false for others. */
-static bool describe_alpha_event(int type, const pfm_event_info_t *e, pfm_alpha_event_info_t *info)
+static bool describe_alpha_event(int type, const perfmon_event_info_t *e,
+                                 pfm_alpha_event_info_t *info)
 {
 	return is_alpha(type) && pfm_alpha_get_event_info(type, e->event, info) == PFMLIB_SUCCESS;
 }
 
 /* Returns the filters, as a bit set, with which Montecito's event counts correctly. */
-static uint64_t get_accepted_filters(const pfm_ctx_t *ctx, const pfm_event_info_t *e)
+static uint64_t get_accepted_filters(const pfm_ctx_t *ctx, const perfmon_event_info_t *e)
 {
 	const char *name, *text;
 	uint64_t value = 0;
@@ -62,7 +63,7 @@ static uint64_t get_accepted_filters(const pfm_ctx_t *ctx, const pfm_event_info_
 }
 
 /* Calls @each with the filters by their words in the table. */
-static void visit_filters(const pfm_ctx_t *ctx, const pfm_event_info_t *e,
+static void visit_filters(const pfm_ctx_t *ctx, const perfmon_event_info_t *e,
                           void (*each)(void *arg, size_t filter), void *arg)
 {
 	uint64_t all = get_accepted_filters(ctx, e), bit;
@@ -100,7 +101,8 @@ static void put_filter(void *arg, size_t filter)
 	put_text(arg, NULL, filters[filter].word);
 }
 
-void print_model_lines(const pfm_ctx_t *ctx, int type, const pfm_event_info_t *e, show_line_fn line)
+void print_model_lines(const pfm_ctx_t *ctx, int type, const perfmon_event_info_t *e,
+                       show_line_fn line)
 {
 	pfm_alpha_event_info_t info;
 	struct text_line l = { "", 0 };
@@ -125,7 +127,7 @@ void print_model_lines(const pfm_ctx_t *ctx, int type, const pfm_event_info_t *e
 			line("mind", uncertainties[i].text);
 }
 
-void put_model(const pfm_ctx_t *ctx, struct json *j, int type, const pfm_event_info_t *e)
+void put_model(const pfm_ctx_t *ctx, struct json *j, int type, const perfmon_event_info_t *e)
 {
 	pfm_alpha_event_info_t info;
 	size_t i;
@@ -146,8 +148,8 @@ void put_model(const pfm_ctx_t *ctx, struct json *j, int type, const pfm_event_i
 /* Names of ProfileMe statistics look like those of events. */
 char *describe_uncertainty(const pfm_ctx_t *ctx, const char *text, char buf[NOTE_MAX])
 {
-	pfm_pmu_info_t pmu = PFM_INIT(pmu);
-	pfm_event_info_t event = PFM_INIT(event);
+	perfmon_pmu_info_t pmu = PFM_INIT(pmu);
+	perfmon_event_info_t event = PFM_INIT(event);
 	pfm_alpha_event_info_t info;
 	unsigned row;
 	int unit;

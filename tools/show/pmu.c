@@ -38,7 +38,7 @@ static void print_features(const struct shower *s, int pmu)
 }
 
 /* The counters of Alphas differ in width. */
-static void show_width(const pfm_pmu_info_t *p)
+static void show_width(const perfmon_pmu_info_t *p)
 {
 	char buf[160];
 	size_t n = (size_t)snprintf(buf, sizeof(buf), "%u bits", p->width);
@@ -54,7 +54,7 @@ static void show_width(const pfm_pmu_info_t *p)
 		show_line("width", buf);
 }
 
-void show_pmu_as_text(const struct shower *s, int pmu, const pfm_pmu_info_t *p)
+void show_pmu_as_text(const struct shower *s, int pmu, const perfmon_pmu_info_t *p)
 {
 	char buf[160];
 
@@ -88,7 +88,7 @@ void show_pmu_as_text(const struct shower *s, int pmu, const pfm_pmu_info_t *p)
 	print_features(s, pmu);
 }
 
-void show_pmu_as_json(struct shower *s, int pmu, const pfm_pmu_info_t *p)
+void show_pmu_as_json(struct shower *s, int pmu, const perfmon_pmu_info_t *p)
 {
 	const char *name, *text;
 	struct json *j = &s->out;

@@ -26,8 +26,8 @@ struct member_counter {
 static bool show_member(void *arg, int pmu, unsigned event, const pfm_metric_info_t *info)
 {
 	struct member_counter *m = arg;
-	pfm_event_info_t e = PFM_INIT(e);
-	pfm_pmu_info_t p = PFM_INIT(p);
+	perfmon_event_info_t e = PFM_INIT(e);
+	perfmon_pmu_info_t p = PFM_INIT(p);
 	char name[SHOW_TEXT_SIZE];
 
 	if (pfm_describe_event(m->owner->ctx, pmu, event, &e) ||
@@ -91,8 +91,8 @@ static void check_event_text(const struct shower *s, const char *text, pfm_error
 static int show_event(struct shower *s, const char *text, const pfm_error_t *error, int pmu,
                       unsigned event)
 {
-	pfm_pmu_info_t info = PFM_INIT(info);
-	pfm_event_info_t e = PFM_INIT(e);
+	perfmon_pmu_info_t info = PFM_INIT(info);
+	perfmon_event_info_t e = PFM_INIT(e);
 
 	if (error->code != PFMLIB_SUCCESS ||
 	    pfm_describe_pmu(s->ctx, pmu, &info) != PFMLIB_SUCCESS ||
@@ -114,8 +114,8 @@ static int show_event(struct shower *s, const char *text, const pfm_error_t *err
 static int show_unlisted(struct shower *s, const char *text, pfm_error_t *error)
 {
 	pfm_encoding_t enc = PFM_INIT(enc);
-	pfm_pmu_info_t info = PFM_INIT(info);
-	pfm_event_info_t e = PFM_INIT(e);
+	perfmon_pmu_info_t info = PFM_INIT(info);
+	perfmon_event_info_t e = PFM_INIT(e);
 
 	if (pfm_encode_event(s->ctx, text, 0, &enc, error) != PFMLIB_SUCCESS ||
 	    pfm_describe_pmu(s->ctx, enc.pmu, &info) != PFMLIB_SUCCESS)
@@ -137,7 +137,7 @@ static int show_unlisted(struct shower *s, const char *text, pfm_error_t *error)
 static void describe_named_pmu(const struct shower *s, const char *text, char *desc, size_t size)
 {
 	const char *colons = strstr(text, "::");
-	pfm_pmu_info_t info = PFM_INIT(info);
+	perfmon_pmu_info_t info = PFM_INIT(info);
 	char name[SHOW_TEXT_SIZE];
 
 	snprintf(name, sizeof(name), "%.*s", colons ? (int)(colons - text) : 0, text);
@@ -179,7 +179,7 @@ static bool show_missing_metric(struct shower *s, const char *text, const pfm_er
 
 static int show_name(struct shower *s, const char *text)
 {
-	pfm_pmu_info_t info = PFM_INIT(info);
+	perfmon_pmu_info_t info = PFM_INIT(info);
 	pfm_error_t error = PFM_INIT(error);
 	unsigned event = 0;
 	int pmu = pfm_find_pmu(s->ctx, text);

@@ -26,10 +26,10 @@ void show_heading(const char *text);
 
 /* event.c: shows event @text of a list. */
 
-void show_event_as_text(const struct shower *s, const char *text, const pfm_pmu_info_t *pmu,
-                        const pfm_event_info_t *e);
-void show_event_as_json(struct shower *s, const char *text, const pfm_pmu_info_t *pmu,
-                        const pfm_event_info_t *e);
+void show_event_as_text(const struct shower *s, const char *text, const perfmon_pmu_info_t *pmu,
+                        const perfmon_event_info_t *e);
+void show_event_as_json(struct shower *s, const char *text, const perfmon_pmu_info_t *pmu,
+                        const perfmon_event_info_t *e);
 /* Show the registers and perf attributes of @text, and how the dialects spell it. */
 void print_registers(const struct shower *s, const char *text);
 void print_spellings(const struct shower *s, const char *text);
@@ -37,14 +37,14 @@ void put_spellings(struct shower *s, const char *text);
 
 /* unlisted.c: shows an event that fields select. */
 
-void show_unlisted_as_text(const struct shower *s, const char *text, const pfm_pmu_info_t *pmu);
-void show_unlisted_as_json(struct shower *s, const char *text, const pfm_pmu_info_t *pmu,
+void show_unlisted_as_text(const struct shower *s, const char *text, const perfmon_pmu_info_t *pmu);
+void show_unlisted_as_json(struct shower *s, const char *text, const perfmon_pmu_info_t *pmu,
                            const pfm_encoding_t *enc);
 
 /* pmu.c: shows a PMU. */
 
-void show_pmu_as_text(const struct shower *s, int pmu, const pfm_pmu_info_t *p);
-void show_pmu_as_json(struct shower *s, int pmu, const pfm_pmu_info_t *p);
+void show_pmu_as_text(const struct shower *s, int pmu, const perfmon_pmu_info_t *p);
+void show_pmu_as_json(struct shower *s, int pmu, const perfmon_pmu_info_t *p);
 
 /* models.c: shows properties that only some processors have. */
 
@@ -52,9 +52,9 @@ void show_pmu_as_json(struct shower *s, int pmu, const pfm_pmu_info_t *p);
 typedef void (*show_line_fn)(const char *label, const char *text);
 
 /* Show these properties for event @e. @type is a PFMLIB_*_PMU. */
-void print_model_lines(const pfm_ctx_t *ctx, int type, const pfm_event_info_t *e,
+void print_model_lines(const pfm_ctx_t *ctx, int type, const perfmon_event_info_t *e,
                        show_line_fn line);
-void put_model(const pfm_ctx_t *ctx, struct json *j, int type, const pfm_event_info_t *e);
+void put_model(const pfm_ctx_t *ctx, struct json *j, int type, const perfmon_event_info_t *e);
 /* True for a field that print_model_lines() shows in words. */
 bool model_has_field(int type, const char *field);
 /* Writes the uncertainty of counts of event @text, "" for most events. Returns @buf. */

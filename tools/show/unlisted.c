@@ -24,7 +24,7 @@ static void print_trace_field(void *arg, const struct trace_field *f)
 	       term_colour_end(stdout), f->type, f->size, f->size == 1 ? "" : "s");
 }
 
-void show_unlisted_as_text(const struct shower *s, const char *text, const pfm_pmu_info_t *pmu)
+void show_unlisted_as_text(const struct shower *s, const char *text, const perfmon_pmu_info_t *pmu)
 {
 	unsigned fields = 0;
 
@@ -50,7 +50,7 @@ static void put_trace_field(void *arg, const struct trace_field *f)
 	put_end(j, '}');
 }
 
-void show_unlisted_as_json(struct shower *s, const char *text, const pfm_pmu_info_t *pmu,
+void show_unlisted_as_json(struct shower *s, const char *text, const perfmon_pmu_info_t *pmu,
                            const pfm_encoding_t *enc)
 {
 	struct json *j = &s->out;

@@ -100,7 +100,7 @@ bool add_session_metrics(struct stat_job *job, const pfm_session_t *session)
 static char **list_metric_texts(const struct stat_job *job, unsigned more)
 {
 	char **texts = calloc(job->metrics.n + more + 1, sizeof(*texts));
-	pfm_pmu_info_t pmu = PFM_INIT(pmu);
+	perfmon_pmu_info_t pmu = PFM_INIT(pmu);
 	pfm_metric_info_t info = PFM_INIT(info);
 
 	for (unsigned i = 0; texts && i < job->metrics.n; i++) {
@@ -188,7 +188,7 @@ static int plan_metrics(struct stat_job *job)
 /* Adds the parts of the requested metrics. False without memory. */
 static bool add_child_metrics(struct stat_job *job)
 {
-	pfm_pmu_info_t pmu = PFM_INIT(pmu);
+	perfmon_pmu_info_t pmu = PFM_INIT(pmu);
 	pfm_metric_info_t info = PFM_INIT(info);
 	unsigned n = job->metrics.n;
 

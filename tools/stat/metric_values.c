@@ -33,8 +33,8 @@ bool is_same_event(struct event_at a, struct event_at b)
 /* The generic event with the same name as an event of the kernel's core PMU. */
 static struct event_at find_general_event(const struct stat_job *job, struct event_at at)
 {
-	pfm_pmu_info_t pmu = PFM_INIT(pmu);
-	pfm_event_info_t e = PFM_INIT(e);
+	perfmon_pmu_info_t pmu = PFM_INIT(pmu);
+	perfmon_event_info_t e = PFM_INIT(e);
 	char text[256];
 
 	if (at.pmu < 0 || pfm_describe_pmu(job->ctx, at.pmu, &pmu) ||

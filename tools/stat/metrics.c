@@ -9,7 +9,7 @@ enum { NUMBER_SIZE = 40, UNIT_SIZE = 512 };
 
 const char *find_common_pmu(const struct stat_job *job, const struct stat_metric *m)
 {
-	pfm_pmu_info_t pmu = PFM_INIT(pmu);
+	perfmon_pmu_info_t pmu = PFM_INIT(pmu);
 
 	for (unsigned i = 0; i < job->metrics.n; i++)
 		if (job->metrics.at[i].pmu != m->pmu)
@@ -70,7 +70,7 @@ static void put_metric_line(const struct stat_job *job, const struct input_count
                             const char *label, double time)
 {
 	struct json j = { .out = job->out };
-	pfm_pmu_info_t pmu = PFM_INIT(pmu);
+	perfmon_pmu_info_t pmu = PFM_INIT(pmu);
 
 	put_begin(&j, NULL, '{');
 	if (time >= 0)

@@ -22,7 +22,7 @@ static bool add_ratio(void *arg, int pmu, unsigned event, const pfm_metric_info_
 static bool add_ratios(struct stat_job *job, int p)
 {
 	struct ratio_collection c = { .ratios = &job->ratios };
-	pfm_pmu_info_t pmu = PFM_INIT(pmu);
+	perfmon_pmu_info_t pmu = PFM_INIT(pmu);
 	char group[128];
 
 	if (p < 0 || pfm_describe_pmu(job->ctx, p, &pmu))
@@ -34,7 +34,7 @@ static bool add_ratios(struct stat_job *job, int p)
 /* Returns the table of ratios of PMU @p, or -1. */
 static int find_ratios(const struct stat_job *job, int p)
 {
-	pfm_pmu_info_t pmu = PFM_INIT(pmu);
+	perfmon_pmu_info_t pmu = PFM_INIT(pmu);
 	char name[128];
 
 	if (p < 0 || pfm_describe_pmu(job->ctx, p, &pmu))

@@ -39,7 +39,7 @@ static bool is_root(const struct stat_job *job, unsigned i)
 /* Counts the metrics below @m that were not requested. */
 static unsigned find_uncounted_children(const struct stat_job *job, const struct stat_metric *m)
 {
-	pfm_pmu_info_t pmu = PFM_INIT(pmu);
+	perfmon_pmu_info_t pmu = PFM_INIT(pmu);
 	pfm_metric_info_t info = PFM_INIT(info);
 	unsigned n = 0;
 
@@ -98,7 +98,7 @@ static bool find_branch(const struct stat_job *job, const struct stat_metric *m,
                         struct metric_branch *out)
 {
 	static struct metric_answer a;
-	pfm_pmu_info_t pmu = PFM_INIT(pmu);
+	perfmon_pmu_info_t pmu = PFM_INIT(pmu);
 	pfm_plan_info_t info = PFM_INIT(info);
 	pfm_plan_options_t options = PFM_INIT(options);
 	const char *texts[] = { out->text };
@@ -254,7 +254,7 @@ static void put_bar(FILE *out, const struct metric_answer *a)
 static void put_row(const struct stat_job *job, FILE *out, const struct stat_metric *m,
                     const struct metric_answer *a, unsigned depth)
 {
-	pfm_event_info_t e = PFM_INIT(e);
+	perfmon_event_info_t e = PFM_INIT(e);
 	const char *pmu = find_common_pmu(job, m);
 
 	fprintf(out, "<span class=\"row%s\" style=\"--depth:%u\"><span class=\"name\" title=\"",

@@ -164,7 +164,7 @@ static void ask_everything(struct life *l)
 
 	went_well(l, "pfm_count_pmus", n, NULL);
 	for (int i = 0; i < n; i++) {
-		pfm_pmu_info_t info = PFM_INIT(info);
+		perfmon_pmu_info_t info = PFM_INIT(info);
 
 		assert_int_equal(pfm_describe_pmu(l->ctx, i, &info), PFMLIB_SUCCESS);
 		add_to_sum(l, info.n_events);

@@ -164,7 +164,7 @@ static void events_of_libpfm3(void **state)
 {
 	pfm_ctx_t *ctx = open_for("coreduo3");
 	int pmu = pfm_find_pmu(ctx, "coreduo3");
-	pfm_event_info_t info = PFM_INIT(info);
+	perfmon_event_info_t info = PFM_INIT(info);
 	unsigned n = 0;
 
 	(void)state;

@@ -17,7 +17,7 @@ static const char *text_of(const struct table *t, uint32_t row, enum field_key k
 static void check_event(const pfm_ctx_t *ctx, unsigned pmu, const struct table *t, uint32_t row)
 {
 	const struct row *r = table_get_row(t, row);
-	pfm_event_info_t info = { .size = sizeof(info) };
+	perfmon_event_info_t info = { .size = sizeof(info) };
 
 	assert_int_equal(pfm_describe_event(ctx, (int)pmu, row, &info), PFMLIB_SUCCESS);
 	assert_true(info.pmu == (int)pmu && info.event == row &&
@@ -51,7 +51,7 @@ static void check_event(const pfm_ctx_t *ctx, unsigned pmu, const struct table *
 /* Masks and fields of an event are as many as it says. */
 static void check_parts(const pfm_ctx_t *ctx, unsigned pmu, const struct table *t, uint32_t row)
 {
-	pfm_event_info_t info = { .size = sizeof(info) };
+	perfmon_event_info_t info = { .size = sizeof(info) };
 
 	pfm_describe_event(ctx, (int)pmu, row, &info);
 	for (unsigned i = 0; i <= info.n_umasks; i++) {
@@ -97,7 +97,7 @@ static void all_events(void **state)
 	(void)state;
 	for (unsigned pmu = 0; pmu < table_count_builtins(); pmu++) {
 		const struct table *t = table_get_builtin(pmu);
-		pfm_event_info_t info = { .size = sizeof(info) };
+		perfmon_event_info_t info = { .size = sizeof(info) };
 		pfm_umask_info_t mask = { .size = sizeof(mask) };
 		uint32_t end = t->n_rows + t->n_alias_rows;
 
@@ -121,7 +121,7 @@ static void all_units(void **state)
 	assert_int_equal(pfm_count_pmus(ctx), table_count_builtins());
 	for (unsigned pmu = 0; pmu < table_count_builtins(); pmu++) {
 		const struct table *t = table_get_builtin(pmu);
-		pfm_pmu_info_t info = { .size = sizeof(info) };
+		perfmon_pmu_info_t info = { .size = sizeof(info) };
 		const char *name, *text;
 		uint64_t value;
 		int found;
@@ -163,15 +163,15 @@ static void all_units(void **state)
 static void smaller_structs(void **state)
 {
 	pfm_ctx_t *ctx = open_for(NULL);
-	pfm_event_info_t full = { .size = sizeof(full) }, part;
+	perfmon_event_info_t full = { .size = sizeof(full) }, part;
 
 	(void)state;
 	assert_int_equal(pfm_describe_event(ctx, 0, 0, &full), PFMLIB_SUCCESS);
 	memset(&part, 0xee, sizeof(part));
-	part.size = offsetof(pfm_event_info_t, desc);
+	part.size = offsetof(perfmon_event_info_t, desc);
 	assert_int_equal(pfm_describe_event(ctx, 0, 0, &part), PFMLIB_SUCCESS);
-	assert_true(part.name == full.name && part.size == offsetof(pfm_event_info_t, desc));
-	for (size_t i = offsetof(pfm_event_info_t, desc); i < sizeof(part); i++)
+	assert_true(part.name == full.name && part.size == offsetof(perfmon_event_info_t, desc));
+	for (size_t i = offsetof(perfmon_event_info_t, desc); i < sizeof(part); i++)
 		assert_int_equal(((unsigned char *)&part)[i], 0xee);
 	part.size = 0;
 	assert_int_equal(pfm_describe_event(ctx, 0, 0, &part), PFMLIB_ERR_INVAL);
@@ -196,9 +196,9 @@ static void questions_that_make_no_sense(void **state)
 {
 	pfm_ctx_t *ctx = open_for(NULL);
 	const int none[] = { -1, (int)table_count_builtins(), INT32_MAX, INT32_MIN };
-	pfm_event_info_t event = { .size = sizeof(event) };
+	perfmon_event_info_t event = { .size = sizeof(event) };
 	pfm_umask_info_t mask = { .size = sizeof(mask) };
-	pfm_pmu_info_t pmu = { .size = sizeof(pmu) };
+	perfmon_pmu_info_t pmu = { .size = sizeof(pmu) };
 	const char *name, *text;
 	uint64_t value;
 	unsigned row;

@@ -79,7 +79,7 @@ static pfm_ctx_t *open_machine_context(const char *machine)
 	return ctx;
 }
 
-static int encode(const pfm_ctx_t *ctx, const char *text, pfm_attr_t *attr, pfm_error_t *why)
+static int encode(const pfm_ctx_t *ctx, const char *text, perfmon_attr_t *attr, pfm_error_t *why)
 {
 	pfm_encoding_t e = PFM_INIT(e);
 	int rc = pfm_encode_event(ctx, text, 0, &e, why);
@@ -120,7 +120,7 @@ static void kernel_events_by_name(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		pfm_attr_t attr;
+		perfmon_attr_t attr;
 		pfm_error_t why = PFM_INIT(why);
 		int rc = encode(ctx, rows[i].text, &attr, &why);
 
@@ -155,7 +155,7 @@ static void kernel_events_as_perf_writes_them(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		pfm_attr_t attr, again;
+		perfmon_attr_t attr, again;
 		char text[256];
 
 		assert_int_equal(
@@ -194,7 +194,7 @@ static void wrong_kernel_events_are_refused(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		pfm_attr_t attr;
+		perfmon_attr_t attr;
 		pfm_error_t why = PFM_INIT(why);
 		int rc = encode(ctx, rows[i].text, &attr, &why);
 
@@ -221,7 +221,7 @@ static void parameters_of_kernel_events(void **state)
 	char sentence[256];
 	pfm_ctx_t *ctx = open_machine_context("uncore");
 	pfm_error_t why = PFM_INIT(why);
-	pfm_attr_t attr;
+	perfmon_attr_t attr;
 
 	(void)state;
 	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -245,7 +245,7 @@ static void unreadable_tracefs_is_explained(void **state)
 {
 	pfm_ctx_t *ctx = open_machine_context("hybrid");
 	pfm_error_t why = PFM_INIT(why);
-	pfm_attr_t attr;
+	perfmon_attr_t attr;
 
 	(void)state;
 	assert_int_equal(encode(ctx, "cycles", &attr, &why), PFMLIB_SUCCESS);

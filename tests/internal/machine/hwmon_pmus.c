@@ -35,7 +35,7 @@ static const struct kernel_pmu *find_pmu(const char *name)
 static void expect_event(const char *text, const char *path, const char *unit, double scale,
                          bool is_level)
 {
-	pfm_event_info_t info = PFM_INIT(info);
+	perfmon_event_info_t info = PFM_INIT(info);
 	pfm_encoding_t enc = PFM_INIT(enc);
 	const struct kernel_pmu *pmu;
 	char name[64];

@@ -345,7 +345,7 @@ static void what_a_table_says(void **state)
 	pfm_metric_info_t info = PFM_INIT(info);
 	pfm_metric_input_t in = PFM_INIT(in);
 	char text[64];
-	pfm_pmu_info_t whole = PFM_INIT(whole);
+	perfmon_pmu_info_t whole = PFM_INIT(whole);
 	unsigned event;
 	int pmu;
 

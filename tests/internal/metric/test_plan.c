@@ -233,7 +233,7 @@ static void check_set(const char *pmu, struct brute *b)
 
 /* Adds to half of the events a unit mask, or a number that every event accepts. Few numbers are
  * used, so that some events agree. */
-static void qualify(int pmu, const pfm_event_info_t *e, char *text, size_t len)
+static void qualify(int pmu, const perfmon_event_info_t *e, char *text, size_t len)
 {
 	pfm_umask_info_t mask = PFM_INIT(mask);
 	pfm_modifier_info_t m = PFM_INIT(m);
@@ -260,10 +260,10 @@ static bool encodes(int pmu, const char *text)
 }
 
 /* A random event of @pmu, as text. */
-static bool pick(int pmu, const pfm_pmu_info_t *info, char *text, size_t len)
+static bool pick(int pmu, const perfmon_pmu_info_t *info, char *text, size_t len)
 {
 	for (unsigned tries = 0; tries < 50; tries++) {
-		pfm_event_info_t e = PFM_INIT(e);
+		perfmon_event_info_t e = PFM_INIT(e);
 		size_t bare;
 
 		if (pfm_describe_event(ctx, pmu, (unsigned)rand() % info->n_events, &e) ||
@@ -282,7 +282,7 @@ static bool pick(int pmu, const pfm_pmu_info_t *info, char *text, size_t len)
 }
 
 /* Up to @wanted different events; returns how many there are. */
-static unsigned pick_set(int pmu, const pfm_pmu_info_t *info, unsigned wanted,
+static unsigned pick_set(int pmu, const perfmon_pmu_info_t *info, unsigned wanted,
                          char texts[MOST][300], struct brute *b)
 {
 	b->n = 0;
@@ -301,7 +301,7 @@ static unsigned pick_set(int pmu, const pfm_pmu_info_t *info, unsigned wanted,
 }
 
 /* Sets of one PMU depend on its number and the seed alone. Returns how many there were. */
-static unsigned check_pmu(int pmu, const pfm_pmu_info_t *info)
+static unsigned check_pmu(int pmu, const perfmon_pmu_info_t *info)
 {
 	static struct brute b;
 	char texts[MOST][300];
@@ -322,7 +322,7 @@ static void random_sets_need_no_fewer_groups(void **state)
 
 	(void)state;
 	for (int pmu = first_pmu; pmu < pfm_count_pmus(ctx) && pmu <= last_pmu; pmu++) {
-		pfm_pmu_info_t info = PFM_INIT(info);
+		perfmon_pmu_info_t info = PFM_INIT(info);
 		unsigned sets;
 
 		if (pfm_describe_pmu(ctx, pmu, &info) || !info.n_events ||

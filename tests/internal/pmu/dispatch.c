@@ -83,7 +83,7 @@ static void perf_attributes(void **state)
 	pfm_ctx_t *ctx = open_for("coreduo");
 	struct event ev = event_called(ctx, "LLC_Misses"),
 		     kernel = event_called(ctx, "LLC_Misses:k");
-	pfm_attr_t attr;
+	perfmon_attr_t attr;
 
 	(void)state;
 	pfmi_pmu_build_event_attr(&ev, 4, PFM_PLM3, &attr);
@@ -104,7 +104,7 @@ static void exclusion_flags_reach_the_attributes(void **state)
 {
 	pfm_ctx_t *ctx = open_for("coreduo");
 	struct event ev = event_called(ctx, "LLC_Misses");
-	pfm_attr_t attr = { 0 };
+	perfmon_attr_t attr = { 0 };
 
 	(void)state;
 	ev.exclude_flags = EVENT_EXCLUDE_IDLE | EVENT_ONLY_GUEST;

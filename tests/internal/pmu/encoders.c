@@ -223,7 +223,7 @@ static void unknown_encoders(void **state)
 		const struct encode_request req = { .table = &t, .events = &ev, .n_events = 1 };
 		struct plan plan = { .n_alternatives = 0 };
 		pfm_error_t why = PFM_INIT(why);
-		pfm_attr_t attr = { 0 };
+		perfmon_attr_t attr = { 0 };
 		unsigned n;
 
 		t.encoder = (uint16_t)encoders[i];

@@ -81,7 +81,7 @@ static void mips_levels_have_no_perf_attribute(void **state)
 		struct placement where;
 		struct event ev;
 		struct register_values regs;
-		pfm_attr_t attr = { 0 };
+		perfmon_attr_t attr = { 0 };
 
 		pfmi_pmu_init_event(&ev, t, 0);
 		pfmi_pmu_build_event_attr(&ev, -1, PFM_PLM3, &attr);

@@ -108,7 +108,7 @@ static void register_values_of_events(void **state)
 			struct placement where;
 			struct event ev;
 			struct register_values regs;
-			pfm_attr_t attr = { 0 };
+			perfmon_attr_t attr = { 0 };
 
 			if (!is_event(t, row))
 				continue;
@@ -136,7 +136,7 @@ static void comparison_fields_imply_compare(void **state)
 		bool compares = strcmp(name, "edge") == 0 || strcmp(name, "thr") == 0 ||
 		                strcmp(name, "cmpl") == 0;
 		struct event ev;
-		pfm_attr_t attr = { 0 };
+		perfmon_attr_t attr = { 0 };
 
 		if (!table_fields(t)[i].is_modifier)
 			continue;

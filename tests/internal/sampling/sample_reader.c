@@ -388,7 +388,7 @@ static void foreign_ids_are_attributed_if_unambiguous(void **state)
 	(void)state;
 	open_buffers(2);
 	counts[3].config.attr =
-		(pfm_attr_t){ .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS };
+		(perfmon_attr_t){ .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS };
 	assert_true(write_words(0, PFM_RECORD_SAMPLE, 0, words, 3));
 	assert_true(next() && record.event == PFM_NO_EVENT); /* count 3 is not open yet */
 	counts[3].kernel_state.n_open = 1;
@@ -401,7 +401,7 @@ static void foreign_ids_are_attributed_if_unambiguous(void **state)
 	assert_true(next() && record.event == 3);
 	/* Samples of clocks always carry their own id. */
 	counts[4].config.attr =
-		(pfm_attr_t){ .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_TASK_CLOCK };
+		(perfmon_attr_t){ .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_TASK_CLOCK };
 	counts[4].kernel_state.n_open = 1;
 	assert_true(write_words(1, PFM_RECORD_SAMPLE, 0, words, 3));
 	assert_true(next() && record.event == 3 && sm.n_ambiguous_samples == 0);

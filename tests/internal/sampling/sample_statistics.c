@@ -132,8 +132,8 @@ static void check_two_counts_of_one_event(void)
 {
 	open_buffers(1);
 	for (unsigned i = 0; i < 2; i++)
-		counts[i].config.attr = (pfm_attr_t){ .type = PERF_TYPE_SOFTWARE,
-			                              .config = PERF_COUNT_SW_PAGE_FAULTS };
+		counts[i].config.attr = (perfmon_attr_t){ .type = PERF_TYPE_SOFTWARE,
+			                                  .config = PERF_COUNT_SW_PAGE_FAULTS };
 	set_counts(50, 5);
 	expect_statistics(PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 	for (uint64_t samples = 0; samples < 12; samples++) {

@@ -5,17 +5,17 @@
 #include <perfmon/perf_attr.h>
 #include "session/perf_event_internal.h"
 
-static void fill(union perf_attr_buffer *to, const pfm_attr_t *from, size_t room, int rc)
+static void fill(union perf_attr_buffer *to, const perfmon_attr_t *from, size_t room, int rc)
 {
 	assert_int_equal(pfmi_perf_fill_attr(from, &to->attr, room), rc);
 }
 
 static void words(void **state)
 {
-	const pfm_attr_t from = { .type = 0x80000004,
-		                  .config = UINT64_MAX - 1,
-		                  .config1 = 0x123456789abcdef0,
-		                  .config2 = 0xfedcba9876543210 };
+	const perfmon_attr_t from = { .type = 0x80000004,
+		                      .config = UINT64_MAX - 1,
+		                      .config1 = 0x123456789abcdef0,
+		                      .config2 = 0xfedcba9876543210 };
 	union perf_attr_buffer a = { .words = { 0 } };
 
 	(void)state;
@@ -32,7 +32,7 @@ static void words(void **state)
 /* config3 is the 17th word, after the end of older structs: the buffer must have 136 bytes. */
 static void third_word(void **state)
 {
-	const pfm_attr_t from = { .config3 = 0xaabbccdd11223344 };
+	const perfmon_attr_t from = { .config3 = 0xaabbccdd11223344 };
 	union perf_attr_buffer a = { .words = { 0 } };
 
 	(void)state;
@@ -46,7 +46,7 @@ static void third_word(void **state)
 
 static void room(void **state)
 {
-	const pfm_attr_t from = { .type = 4, .config = 5 };
+	const perfmon_attr_t from = { .type = 4, .config = 5 };
 
 	(void)state;
 	for (size_t size = 0; size <= sizeof(union perf_attr_buffer); size++) {
@@ -64,7 +64,7 @@ static void room(void **state)
 /* A breakpoint has its kind in bp_type, beside its address and length. */
 static void breakpoints(void **state)
 {
-	const pfm_attr_t from = {
+	const perfmon_attr_t from = {
 		.type = PERF_TYPE_BREAKPOINT, .config = 3, .config1 = 0x7fff0000, .config2 = 8
 	};
 	union perf_attr_buffer a = { .words = { 0 } };
@@ -82,14 +82,14 @@ static void switches(void **state)
 	(void)state;
 	for (unsigned asked = 0; asked < 256; asked++)
 		for (unsigned had = 0; had < 2; had++) {
-			const pfm_attr_t from = { .exclude_user = asked & 1,
-				                  .exclude_kernel = asked >> 1 & 1,
-				                  .exclude_hv = asked >> 2 & 1,
-				                  .exclude_idle = asked >> 3 & 1,
-				                  .exclude_host = asked >> 4 & 1,
-				                  .exclude_guest = asked >> 5 & 1,
-				                  .pinned = asked >> 6 & 1,
-				                  .precise = asked >> 7 ? 3 : 2 };
+			const perfmon_attr_t from = { .exclude_user = asked & 1,
+				                      .exclude_kernel = asked >> 1 & 1,
+				                      .exclude_hv = asked >> 2 & 1,
+				                      .exclude_idle = asked >> 3 & 1,
+				                      .exclude_host = asked >> 4 & 1,
+				                      .exclude_guest = asked >> 5 & 1,
+				                      .pinned = asked >> 6 & 1,
+				                      .precise = asked >> 7 ? 3 : 2 };
 			union perf_attr_buffer a = { .words = { 0 } };
 
 			a.attr.exclude_user = a.attr.exclude_kernel = a.attr.exclude_hv = had & 1u;

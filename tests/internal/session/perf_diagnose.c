@@ -77,7 +77,7 @@ static int begin(void **state)
 	s->backend_state = &perf;
 	counts[0].config.event.table = format;
 	counts[0].config.kernel_pmu = &pmu;
-	counts[0].config.attr = (pfm_attr_t){
+	counts[0].config.attr = (perfmon_attr_t){
 		.type = PERF_TYPE_RAW, .config = 0x1cd, .type_known = 1, .expressible = 1
 	};
 	return 0;
@@ -249,7 +249,7 @@ static void one_setting_is_refused(void **state)
 		{ { .enable_on_exec = 1 }, "starting with the program" },
 		{ { .exclude_kernel = 1, .exclude_user = 1 }, "choosing levels" },
 	};
-	pfm_attr_t *a = &counts[0].config.attr;
+	perfmon_attr_t *a = &counts[0].config.attr;
 
 	(void)state;
 	takes = accept_unless_refused_bits;
@@ -305,7 +305,7 @@ static void one_field_is_refused(void **state)
 		  "the kernel refuses config=0x102000001cd on cpu" }, /* not set: the setting is not
 		                                                         the cause */
 	};
-	pfm_attr_t *a = &counts[0].config.attr;
+	perfmon_attr_t *a = &counts[0].config.attr;
 
 	(void)state;
 	takes = without_bits;
@@ -377,7 +377,7 @@ static void the_kernels_own_events(void **state)
 
 static void breakpoints(void **state)
 {
-	pfm_attr_t *a = &counts[0].config.attr;
+	perfmon_attr_t *a = &counts[0].config.attr;
 
 	(void)state;
 	a->type = PERF_TYPE_BREAKPOINT;
@@ -560,18 +560,18 @@ static bool dummy_there(const struct perf_event_attr *a, int pid, int cpu, int g
 
 static void events_that_a_driver_denies(void **state)
 {
-	pfm_attr_t *a = &counts[0].config.attr;
+	perfmon_attr_t *a = &counts[0].config.attr;
 
 	(void)state;
 	takes = dummy_there;
 	part.cpu = 3;
 	fake_file(&fake, PARANOID, "1");
-	*a = (pfm_attr_t){ .type = PERF_TYPE_HARDWARE,
-		           .config = 7,
-		           .config1 = 1,
-		           .config2 = 2,
-		           .precise = 1,
-		           .exclude_user = 1 };
+	*a = (perfmon_attr_t){ .type = PERF_TYPE_HARDWARE,
+		               .config = 7,
+		               .config1 = 1,
+		               .config2 = 2,
+		               .precise = 1,
+		               .exclude_user = 1 };
 	expect(-1, EPERM, PFM_CAUSE_NO_PMU, "the PMU of this processor lacks the event");
 	expect(-1, EACCES, PFM_CAUSE_PERMISSION, "perf_event_paranoid is 1");
 	a->type = PERF_TYPE_HW_CACHE;

@@ -25,7 +25,7 @@ static int make(void **state)
 	perf = (struct perf_state){ .events = parts };
 	for (unsigned i = 0; i < COUNT(list); i++) {
 		list[i].config.group = i;
-		list[i].config.attr = (pfm_attr_t){
+		list[i].config.attr = (perfmon_attr_t){
 			.type = PERF_TYPE_RAW, .config = 5, .config1 = 6, .exclude_user = 1
 		};
 		list[i].kernel_state.first_event = i;
@@ -133,7 +133,9 @@ static void samples_of_the_kernel_alone(void **state)
 
 	(void)state;
 	for (uint64_t config = 0; config < 100; config++) {
-		pfm_attr_t a = { .type = PERF_TYPE_SOFTWARE, .config = config, .type_known = 1 };
+		perfmon_attr_t a = { .type = PERF_TYPE_SOFTWARE,
+			             .config = config,
+			             .type_known = 1 };
 		bool is = false;
 
 		for (size_t i = 0; i < COUNT(alone); i++)

@@ -39,7 +39,7 @@ static int begin(void **state)
 	memset(&refused, 0, sizeof(refused));
 	memset(&count, 0, sizeof(count));
 	count.config.event.table = format;
-	count.config.attr = (pfm_attr_t){ .config = 0x1cd, .config1 = 30 };
+	count.config.attr = (perfmon_attr_t){ .config = 0x1cd, .config1 = 30 };
 	return format ? 0 : -1;
 }
 

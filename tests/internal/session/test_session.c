@@ -11,7 +11,7 @@
 /* The kernel's own events that happen nowhere but in it, by their numbers. */
 static void events_of_the_kernel_alone(void **state)
 {
-	pfm_attr_t attr = { .type_known = 1, .type = PERF_TYPE_SOFTWARE };
+	perfmon_attr_t attr = { .type_known = 1, .type = PERF_TYPE_SOFTWARE };
 
 	(void)state;
 	for (attr.config = 0; attr.config < 80; attr.config++)

@@ -136,7 +136,7 @@ static int fill_planned(void *out)
 /* The number of the first metric of a processor. */
 static unsigned first_metric(int pmu)
 {
-	pfm_event_info_t e = PFM_INIT(e);
+	perfmon_event_info_t e = PFM_INIT(e);
 	unsigned i = 0;
 
 	while (pfm_describe_event(ctx, pmu, i, &e) == PFMLIB_SUCCESS &&
@@ -201,7 +201,7 @@ static int fill_modifier(void *out)
 static int fill_umask(void *out)
 {
 	int pmu = pfm_find_pmu(ctx, "coreduo");
-	pfm_event_info_t e = PFM_INIT(e);
+	perfmon_event_info_t e = PFM_INIT(e);
 	unsigned i = 0;
 
 	while (pfm_describe_event(ctx, pmu, i, &e) == PFMLIB_SUCCESS && e.n_umasks == 0)
@@ -245,8 +245,8 @@ static const struct out {
 	{ "metric value", fill_metric_value, sizeof(pfm_metric_value_t) },
 	{ "encoding", fill_encoding, sizeof(pfm_encoding_t) },
 	{ "encoding at", fill_encoding_at, sizeof(pfm_encoding_t) },
-	{ "pmu info", fill_pmu, sizeof(pfm_pmu_info_t) },
-	{ "event info", fill_event, sizeof(pfm_event_info_t) },
+	{ "pmu info", fill_pmu, sizeof(perfmon_pmu_info_t) },
+	{ "event info", fill_event, sizeof(perfmon_event_info_t) },
 	{ "umask info", fill_umask, sizeof(pfm_umask_info_t) },
 	{ "modifier info", fill_modifier, sizeof(pfm_modifier_info_t) },
 	{ "count", fill_count, sizeof(pfm_count_t) },

@@ -358,7 +358,7 @@ static void use_table(const struct table *t)
 		struct placement where;
 		struct register_values regs;
 		pfm_error_t why = PFM_INIT(why);
-		pfm_attr_t attr;
+		perfmon_attr_t attr;
 		struct spec spec;
 		uint32_t found;
 

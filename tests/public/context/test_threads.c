@@ -215,7 +215,7 @@ static void visit_processors(struct worker *w, const pfm_ctx_t *ctx, unsigned mo
 
 	add_to_sum(w, (uint64_t)n);
 	for (int pmu = 0; pmu < n; pmu++) {
-		pfm_pmu_info_t info = PFM_INIT(info);
+		perfmon_pmu_info_t info = PFM_INIT(info);
 
 		if (pfm_describe_pmu(ctx, pmu, &info)) {
 			w->wrong = "pfm_describe_pmu";
@@ -223,7 +223,7 @@ static void visit_processors(struct worker *w, const pfm_ctx_t *ctx, unsigned mo
 		}
 		add_text(w, info.name);
 		for (unsigned e = 0; e < info.n_events && e < most; e++) {
-			pfm_event_info_t event = PFM_INIT(event);
+			perfmon_event_info_t event = PFM_INIT(event);
 			pfm_encoding_t code = PFM_INIT(code);
 			char text[256], printed[512];
 

@@ -16,7 +16,7 @@ static void test_vector(void **state)
 	const char *spec = row_text(row, "spec");
 	pfm_encoding_t e = PFM_INIT(e);
 	pfm_error_t error = PFM_INIT(error);
-	pfm_event_info_t info = PFM_INIT(info);
+	perfmon_event_info_t info = PFM_INIT(info);
 	int rc = pfm_encode_event(ctx, spec, 0, &e, &error);
 
 	if (!json_is_true(json_object_get(row, "ok"))) {
@@ -211,7 +211,7 @@ static void capabilities_as_the_page_lists_them(void **state)
 		{ "PMC_CAP_SYSTEM", 1 },  { "PMC_CAP_TAGGING", 0 }, { "PMC_CAP_THRESHOLD", 1 },
 		{ "PMC_CAP_USER", 1 },    { "PMC_CAP_WRITE", 1 },
 	};
-	pfm_pmu_info_t info = PFM_INIT(info);
+	perfmon_pmu_info_t info = PFM_INIT(info);
 	uint64_t value;
 
 	(void)state;
@@ -231,13 +231,13 @@ static void capabilities_as_the_page_lists_them(void **state)
 static void every_event_has_a_description_of_its_own(void **state)
 {
 	int pmu = pfm_find_pmu(ctx, "coreduo");
-	pfm_pmu_info_t info = PFM_INIT(info);
+	perfmon_pmu_info_t info = PFM_INIT(info);
 	unsigned listed = 0, arch = 0;
 
 	(void)state;
 	assert_int_equal(pfm_describe_pmu(ctx, pmu, &info), PFMLIB_SUCCESS);
 	for (unsigned i = 0; i < info.n_events; i++) {
-		pfm_event_info_t a = PFM_INIT(a), b = PFM_INIT(b);
+		perfmon_event_info_t a = PFM_INIT(a), b = PFM_INIT(b);
 
 		assert_int_equal(pfm_describe_event(ctx, pmu, i, &a), PFMLIB_SUCCESS);
 		if (a.flags & PFM_EVENT_HIDDEN)
@@ -344,7 +344,7 @@ static void check_set(const char *const *texts, const uint64_t *mask, unsigned n
 static void random_sets(const char *prefix, unsigned most, unsigned rounds)
 {
 	int pmu = pfm_find_pmu(ctx, prefix);
-	pfm_pmu_info_t info = PFM_INIT(info);
+	perfmon_pmu_info_t info = PFM_INIT(info);
 
 	assert_int_equal(pfm_describe_pmu(ctx, pmu, &info), PFMLIB_SUCCESS);
 	for (unsigned r = 0; r < rounds; r++) {
@@ -358,7 +358,7 @@ static void random_sets(const char *prefix, unsigned most, unsigned rounds)
 		for (unsigned k = get_random_below(3); k > 0; k--)
 			taken.bits[0] |= (uint64_t)1 << get_random_below(most);
 		for (unsigned i = 0; i < n; i++) {
-			pfm_event_info_t e = PFM_INIT(e);
+			perfmon_event_info_t e = PFM_INIT(e);
 			int filtered;
 
 			do

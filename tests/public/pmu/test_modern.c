@@ -150,7 +150,7 @@ static void check_registers(const json_t *row, const pfm_encoding_t *e)
 static void check_description(const pfm_ctx_t *from, const json_t *row, const pfm_encoding_t *e)
 {
 	static const char *const precise[] = { "no", "may", "must" };
-	pfm_event_info_t info = PFM_INIT(info);
+	perfmon_event_info_t info = PFM_INIT(info);
 
 	assert_int_equal(pfm_describe_event(from, e->pmu, e->event, &info), PFMLIB_SUCCESS);
 	if (json_object_get(row, "precise"))
@@ -392,8 +392,8 @@ static void one_event_is_a_set_of_one(void **state)
 	static const char *const attributes[] = {
 		"", ":u:c=2", ":e", ":counter=1", ":k:ldlat=9", ":offcore_rsp=0x10003"
 	};
-	pfm_pmu_info_t pmu = PFM_INIT(pmu);
-	pfm_event_info_t info = PFM_INIT(info);
+	perfmon_pmu_info_t pmu = PFM_INIT(pmu);
+	perfmon_event_info_t info = PFM_INIT(info);
 	char text[400];
 
 	(void)state;

@@ -163,7 +163,7 @@ static unsigned event_of(const char *text)
 
 static void an_event_is_described_in_full(void **state)
 {
-	pfm_event_info_t info = PFM_INIT(info);
+	perfmon_event_info_t info = PFM_INIT(info);
 
 	(void)state;
 	assert_int_equal(pfm_describe_event(ctx, toy, event_of("toy::FULL"), &info),
@@ -187,7 +187,7 @@ static void an_event_is_described_in_full(void **state)
 /* The call sets every member of the struct, so no old value remains. */
 static void an_event_is_described_in_a_struct_that_was_used(void **state)
 {
-	pfm_event_info_t info = PFM_INIT(info);
+	perfmon_event_info_t info = PFM_INIT(info);
 	unsigned full = event_of("toy::FULL"), usual;
 	int kinds;
 
@@ -229,7 +229,7 @@ static void scales_are_read_to_the_last_bit(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		pfm_event_info_t info = PFM_INIT(info);
+		perfmon_event_info_t info = PFM_INIT(info);
 
 		assert_int_equal(pfm_describe_event(ctx, toy, event_of(rows[i].text), &info),
 		                 PFMLIB_SUCCESS);
@@ -558,7 +558,7 @@ static void units_are_known_by_their_identifier(void **state)
 	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		char command[512], root[96];
 		pfm_ctx_options_t o = PFM_INIT(o);
-		pfm_pmu_info_t about = PFM_INIT(about);
+		perfmon_pmu_info_t about = PFM_INIT(about);
 		pfm_encoding_t e = PFM_INIT(e);
 		pfm_ctx_t *c;
 
@@ -804,8 +804,8 @@ static void suggestions_are_about_what_was_wrong(void **state)
 static void arguments_of_descriptions(void **state)
 {
 	int coreduo = pfm_find_pmu(NULL, "coreduo"), n = pfm_count_pmus(NULL), counter, pmu;
-	pfm_pmu_info_t about = PFM_INIT(about);
-	pfm_event_info_t info = PFM_INIT(info);
+	perfmon_pmu_info_t about = PFM_INIT(about);
+	perfmon_event_info_t info = PFM_INIT(info);
 	pfm_umask_info_t umask = PFM_INIT(umask);
 	const char *name, *text;
 	uint64_t value;
@@ -976,8 +976,8 @@ static int kept(const void *s, size_t size, size_t whole)
 static void structs_of_older_callers_get_what_they_have_room_for(void **state)
 {
 	int coreduo = pfm_find_pmu(NULL, "coreduo"), pmu;
-	pfm_pmu_info_t about;
-	pfm_event_info_t info;
+	perfmon_pmu_info_t about;
+	perfmon_event_info_t info;
 	pfm_umask_info_t umask;
 	pfm_encoding_t e, all = PFM_INIT(all);
 	unsigned event;
@@ -989,7 +989,7 @@ static void structs_of_older_callers_get_what_they_have_room_for(void **state)
 	assert_int_equal(pfm_describe_pmu(NULL, coreduo, &about), PFMLIB_SUCCESS);
 	assert_string_equal(about.name, "coreduo");
 	assert_true(kept(&about, about.size, sizeof(about)) &&
-	            about.size == offsetof(pfm_pmu_info_t, origin));
+	            about.size == offsetof(perfmon_pmu_info_t, origin));
 	OLDER(info, detail);
 	assert_int_equal(pfm_describe_event(NULL, coreduo, event, &info), PFMLIB_SUCCESS);
 	assert_string_equal(info.name, "L2_ADS");
@@ -1064,11 +1064,11 @@ static void events_by_number_are_events_by_name(void **state)
 	assert_int_equal(pfm_open_context(&c, &o, NULL), PFMLIB_SUCCESS);
 	n = pfm_count_pmus(c);
 	for (int pmu = 0; pmu < n; pmu++) {
-		pfm_pmu_info_t about = PFM_INIT(about);
+		perfmon_pmu_info_t about = PFM_INIT(about);
 
 		assert_int_equal(pfm_describe_pmu(c, pmu, &about), PFMLIB_SUCCESS);
 		for (unsigned event = 0; event < about.n_events; event++) {
-			pfm_event_info_t info = PFM_INIT(info);
+			perfmon_event_info_t info = PFM_INIT(info);
 			pfm_encoding_t a = PFM_INIT(a), b = PFM_INIT(b);
 			pfm_error_t why = PFM_INIT(why);
 			char text[256];

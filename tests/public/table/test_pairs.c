@@ -76,7 +76,8 @@ static int encode(const char *text, pfm_encoding_t *e)
 
 /* Writes the @u-th text of an event: bare, then with one unit mask each. Returns false if the text
  * is not an event. */
-static bool write_event(int pmu, const pfm_event_info_t *info, unsigned u, char *text, size_t room)
+static bool write_event(int pmu, const perfmon_event_info_t *info, unsigned u, char *text,
+                        size_t room)
 {
 	pfm_umask_info_t mask = PFM_INIT(mask);
 	pfm_encoding_t e;
@@ -117,7 +118,7 @@ static void load_alpha(struct rows *rows, json_t *row)
 static void load_event(int pmu, unsigned i)
 {
 	struct event *e = &events[i];
-	pfm_event_info_t info = PFM_INIT(info);
+	perfmon_event_info_t info = PFM_INIT(info);
 	pfm_encoding_t code;
 
 	assert_int_equal(pfm_describe_event(ctx, pmu, i, &info), PFMLIB_SUCCESS);
@@ -137,7 +138,7 @@ static void load_event(int pmu, unsigned i)
 
 static int load_events(const struct founder *f)
 {
-	pfm_pmu_info_t info = PFM_INIT(info);
+	perfmon_pmu_info_t info = PFM_INIT(info);
 	char path[512];
 	int pmu;
 
@@ -546,7 +547,7 @@ static void every_bit(void **state)
 	for (unsigned word = 0; is_alpha() && word < 2; word++)
 		every_select(pmu, word, &t);
 	for (unsigned i = 0; !is_alpha() && i < n_events; i += step) {
-		pfm_event_info_t info = PFM_INIT(info);
+		perfmon_event_info_t info = PFM_INIT(info);
 
 		assert_int_equal(pfm_describe_event(ctx, pmu, i, &info), PFMLIB_SUCCESS);
 		for (unsigned u = 0; u <= info.n_umasks; u++)
