@@ -9,7 +9,9 @@
  * Structs whose first member is `size`: the caller sets it to sizeof the struct (PFM_INIT() does).
  * The library writes no member beyond that size and takes members that the caller does not have as
  * 0, so programs and libraries of different versions work together. All structs of an array have
- * one size.
+ * one size. Options with an unknown flag, or with a member that only a later version has and that
+ * is not 0, are refused (PFMLIB_ERR_INVAL). Structs without a size are frozen: their size never
+ * changes. Enumerations are open: later versions add values.
  *
  * Functions return PFMLIB_SUCCESS (0) or a negative PFMLIB_ERR_* code unless their comment says
  * otherwise. Results are unchanged on failure. Strings that a function returns belong to the

@@ -45,6 +45,24 @@ static inline bool base_copy_struct_in(void *to, size_t size, const void *from)
 	return true;
 }
 
+/* Copies the caller's options @from, which may be NULL, to @to of @size bytes. Returns why they are
+ * refused, or NULL: a member that only a later version has must be 0. */
+static inline const char *base_copy_options_in(void *to, size_t size, const void *from)
+{
+	if (!base_copy_struct_in(to, size, from))
+		return "options.size is not set";
+	for (size_t i = size; from && i < base_get_struct_size(from); i++)
+		if (((const unsigned char *)from)[i])
+			return "options.size: a member that only a later version has is set";
+	return NULL;
+}
+
+/* The error of flags that this version does not know, NULL for none. @last is the highest flag. */
+static inline const char *base_find_unknown_flag(unsigned flags, unsigned last)
+{
+	return flags & ~(2 * last - 1) ? "options.flags has unknown flags" : NULL;
+}
+
 /* Copies @from of @size bytes to the caller's struct @to, whose size was checked. */
 static inline void base_copy_struct_out(void *to, const void *from, size_t size)
 {

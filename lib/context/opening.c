@@ -137,11 +137,14 @@ static int create_context(struct pfm_ctx **out, const pfm_ctx_options_t *options
 {
 	pfm_ctx_options_t o;
 	struct pfm_ctx *ctx;
+	const char *wrong = base_copy_options_in(&o, sizeof(o), options);
 	bool failed = false;
 	int rc;
 
-	if (!base_copy_struct_in(&o, sizeof(o), options))
-		return pfmi_base_refuse_argument(error, "options.size is not set");
+	if (!wrong)
+		wrong = base_find_unknown_flag(o.flags, PFM_CTX_NO_IMAGES);
+	if (wrong)
+		return pfmi_base_refuse_argument(error, wrong);
 	ctx = calloc(1, sizeof(*ctx));
 	if (!ctx)
 		return pfmi_base_set_no_memory_error(error);

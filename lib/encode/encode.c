@@ -306,14 +306,18 @@ static int dispatch_event_set(const pfm_set_t **out, const pfm_ctx_t *ctx, const
 	struct encode_request req = { .events = events, .n_events = n };
 	struct placement where;
 	struct register_values regs;
+	const char *wrong = base_copy_options_in(&o, sizeof(o), options);
 	unsigned pmu = 0;
 	int rc;
 
-	if (!texts || n == 0 || !base_copy_struct_in(&o, sizeof(o), options))
-		return pfmi_base_refuse_argument(
-			error, "texts is NULL or empty, or options->size is not set");
-	if (o.plm > PFMI_LEVEL_MASK)
-		return pfmi_base_refuse_argument(error, PFMI_BAD_LEVELS_MESSAGE);
+	if (!texts || n == 0)
+		wrong = "texts is NULL or empty";
+	else if (!wrong)
+		wrong = o.plm > PFMI_LEVEL_MASK
+		                ? PFMI_BAD_LEVELS_MESSAGE
+		                : base_find_unknown_flag(o.flags, PFMLIB_PFP_SYSTEMWIDE);
+	if (wrong)
+		return pfmi_base_refuse_argument(error, wrong);
 	if (n > PLAN_MAX_EVENTS)
 		return pfmi_base_set_plain_error(error, PFMLIB_ERR_TOOMANY, PFM_KIND_TOO_MANY,
 		                                 "at most 64 events in a set");

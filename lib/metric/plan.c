@@ -178,20 +178,23 @@ static int make_plan(pfm_plan_t **out, const pfm_ctx_t *ctx, const char *const *
                      const pfm_plan_options_t *options, unsigned more_flags, pfm_error_t *why)
 {
 	struct pfm_plan *plan = calloc(1, sizeof(*plan));
+	const char *wrong;
 	int rc;
 
 	if (!plan)
 		return pfmi_base_set_no_memory_error(why);
 	plan->ctx = pfmi_context_add_ref(ctx);
 	plan->is_optimal = true;
-	rc = PFMLIB_SUCCESS;
-	if (!base_copy_struct_in(&plan->options, sizeof(plan->options), options))
-		rc = pfmi_base_refuse_argument(why, "options.size is not set");
-	else if (plan->options.plm > PFMI_LEVEL_MASK)
-		rc = pfmi_base_refuse_argument(why, PFMI_BAD_LEVELS_MESSAGE);
+	wrong = base_copy_options_in(&plan->options, sizeof(plan->options), options);
+	if (!wrong)
+		wrong = plan->options.plm > PFMI_LEVEL_MASK
+		                ? PFMI_BAD_LEVELS_MESSAGE
+		                : base_find_unknown_flag(plan->options.flags,
+		                                         PFM_PLAN_ALL_COUNTERS |
+		                                                 PFM_PLAN_RESERVED_IF_NEEDED);
 	plan->options.flags |= more_flags;
-	if (!rc)
-		rc = plan_listed_texts(plan, texts, n, why);
+	rc = wrong ? pfmi_base_refuse_argument(why, wrong)
+	           : plan_listed_texts(plan, texts, n, why);
 	if (rc)
 		pfm_close_plan(plan);
 	else

@@ -315,9 +315,9 @@ int pfm_create_schedule(pfm_schedule_t **out, const pfm_plan_t *plan, const pfm_
 		*out = NULL;
 	if (!out || !plan || (n_wishes && !wishes))
 		bad = "out, plan or wishes is NULL";
-	else if (!base_copy_struct_in(&o, sizeof(o), options))
-		bad = "options.size is not set";
 	else
+		bad = base_copy_options_in(&o, sizeof(o), options);
+	if (!bad)
 		bad = find_bad_option(&o, wishes, n_wishes);
 	rc = bad ? pfmi_base_refuse_argument(why, bad)
 	         : make_schedule(out, plan, wishes, n_wishes, &o, why);

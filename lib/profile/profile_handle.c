@@ -128,9 +128,9 @@ static int create_handle(pfm_profile_t **out, const void *source,
 		*out = NULL;
 	if (!out || !source)
 		return report_profile_error(error, PFMLIB_ERR_INVAL, "an argument is NULL");
-	if (!base_copy_struct_in(&o, sizeof(o), options))
-		return report_profile_error(error, PFMLIB_ERR_INVAL, "options.size is not set");
-	wrong = check_options(&o);
+	wrong = base_copy_options_in(&o, sizeof(o), options);
+	if (!wrong)
+		wrong = check_options(&o);
 	if (wrong)
 		return report_profile_error(error, PFMLIB_ERR_INVAL, wrong);
 	*out = calloc(1, sizeof(**out));

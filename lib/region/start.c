@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "base/sizes.h"
+#include "base/text.h"
 #include "region/region.h"
 
 /* The value of a variable; NULL if it is empty, and in programs with raised privileges
@@ -248,13 +250,16 @@ int pfmi_regions_start(const pfm_regions_options_t *options, bool *is_first, pfm
 {
 	const char *from_environment = pfmi_machine_get_env("PERFMON_REGIONS"),
 		   *output = pfmi_machine_get_env("PERFMON_REGIONS_OUTPUT"), *events, *format;
-	pfm_regions_options_t o = PFM_INIT(o);
+	pfm_regions_options_t o;
 	pfm_error_t e = PFM_INIT(e);
+	const char *wrong = base_copy_options_in(&o, sizeof(o), options);
 	int rc;
 
 	*is_first = false;
-	if (options && options->size)
-		memcpy(&o, options, options->size < sizeof(o) ? options->size : sizeof(o));
+	if (!wrong)
+		wrong = base_find_unknown_flag(o.flags, PFM_REGIONS_PER_THREAD);
+	if (wrong)
+		return pfmi_base_refuse_argument(error, wrong);
 	if (o.format && !pfmi_region_find_format(o.format))
 		return refuse_start(error, PFMLIB_ERR_INVAL, EINVAL);
 	if (pfmi_regions.started && o.events && strcmp(o.events, pfmi_regions.events) != 0 &&

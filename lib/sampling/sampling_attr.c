@@ -57,10 +57,14 @@ int pfmi_sampling_read_options(struct session_builder *o)
 	sm = pfmi_session_get_built(o)->sampling = calloc(1, sizeof(*sm));
 	if (!sm)
 		return pfmi_session_report_no_memory(o);
-	if (!base_copy_struct_in(&sm->config, sizeof(sm->config), given))
-		return pfmi_session_report_error(o, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, 0,
-		                                 "sampling.size is not set");
-	what = find_option_error(&sm->config);
+	if (base_copy_options_in(&sm->config, sizeof(sm->config), given))
+		what = base_has_struct_size(given)
+		               ? "sampling.size: a member that only a later version has is set"
+		               : "sampling.size is not set";
+	else if (base_find_unknown_flag(sm->config.flags, PFM_SAMPLING_KERNEL_CHAIN))
+		what = "sampling.flags has unknown flags";
+	else
+		what = find_option_error(&sm->config);
 	if (what)
 		return pfmi_session_report_error(o, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, 0, what);
 	what = pfmi_session_get_built(o)->policy_backend == &pfmi_device_backend

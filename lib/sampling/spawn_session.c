@@ -53,6 +53,7 @@ int pfm_spawn_session(pfm_session_t **out, const pfm_ctx_t *ctx,
 	pfm_session_options_t own;
 	pfm_error_t mine = { .size = sizeof(mine) },
 		    *why = error ? base_choose_error_struct(error, &mine) : &mine;
+	const char *wrong;
 	int rc;
 
 	if (out)
@@ -60,13 +61,12 @@ int pfm_spawn_session(pfm_session_t **out, const pfm_ctx_t *ctx,
 	if (pid)
 		*pid = 0;
 	if (!out || !argv || !argv[0] || !pid)
-		rc = pfmi_base_refuse_argument(why, "out, argv or pid is NULL, or argv is empty");
-	else if (!base_copy_struct_in(&own, sizeof(own), options ? options : &usual) ||
-	         has_other_target(&own))
-		rc = pfmi_base_refuse_argument(
-			why,
-			"options.size is not set, or options name a target beside the program");
+		wrong = "out, argv or pid is NULL, or argv is empty";
 	else
-		rc = open_spawned(out, ctx, &own, texts, n, argv, pid, why);
+		wrong = base_copy_options_in(&own, sizeof(own), options ? options : &usual);
+	if (!wrong && has_other_target(&own))
+		wrong = "options name a target beside the program";
+	rc = wrong ? pfmi_base_refuse_argument(why, wrong)
+	           : open_spawned(out, ctx, &own, texts, n, argv, pid, why);
 	return base_return_error(error, why, rc);
 }

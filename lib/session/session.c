@@ -163,26 +163,30 @@ static int open_session_counts(struct session_builder *o, const char *const *tex
 	return rc ? rc : check_strict_counts(o);
 }
 
+/* Why the options of a session are refused; NULL if they are right. */
+static const char *find_option_error(const pfm_session_options_t *o)
+{
+	if (o->pid < 0)
+		return "expected options.pid of at least 0";
+	if (o->plm > PFMI_LEVEL_MASK)
+		return PFMI_BAD_LEVELS_MESSAGE;
+	return base_find_unknown_flag(o->flags, PFM_SESSION_ONE_THREAD);
+}
+
 /* Opens @s, of which only sampling_ops is set. Closes it on failure. */
 static int open_session(struct pfm_session *s, pfm_session_t **out, const pfm_ctx_t *ctx,
                         const pfm_session_options_t *options, const char *const *texts, unsigned n,
                         pfm_error_t *why)
 {
 	struct session_builder o = { .session = s, .error = why };
+	const char *wrong = base_copy_options_in(&s->options, sizeof(s->options), options);
 	int rc;
 
 	s->ctx = pfmi_context_add_ref(ctx);
-	if (!base_copy_struct_in(&s->options, sizeof(s->options), options))
-		rc = pfmi_session_report_error(&o, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, 0,
-		                               "options.size is not set");
-	else if (s->options.pid < 0)
-		rc = pfmi_session_report_error(&o, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, 0,
-		                               "expected options.pid of at least 0");
-	else if (s->options.plm > PFMI_LEVEL_MASK)
-		rc = pfmi_session_report_error(&o, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, 0,
-		                               PFMI_BAD_LEVELS_MESSAGE);
-	else
-		rc = open_session_counts(&o, texts, n);
+	if (!wrong)
+		wrong = find_option_error(&s->options);
+	rc = wrong ? pfmi_session_report_error(&o, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, 0, wrong)
+	           : open_session_counts(&o, texts, n);
 	if (rc)
 		pfm_close_session(s);
 	else

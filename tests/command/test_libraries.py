@@ -311,5 +311,22 @@ class OneProgram(unittest.TestCase):
         self.assertGreater(int(counts.pop()), 0)
 
 
+class OneFile(unittest.TestCase):
+    """The headers of libperfmon and libpfm4 in one C file."""
+
+    def both(self, *headers):
+        source = "".join(f'#include "{os.path.join(SOURCE, "include", h)}"\n' for h in headers)
+        done = subprocess.run(
+            ["cc", "-fsyntax-only", "-Werror", "-I", os.path.join(SOURCE, "include"), "-xc", "-"],
+            input=source, capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def test_libperfmon_first(self):
+        self.both("perfmon/perfmon.h", "libpfm4/perfmon/pfmlib.h")
+
+    def test_libpfm4_first(self):
+        self.both("libpfm4/perfmon/pfmlib.h", "perfmon/perfmon.h")
+
+
 if __name__ == "__main__":
     tap.main()

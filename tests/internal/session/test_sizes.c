@@ -416,8 +416,13 @@ static void options_of_every_length(void **state)
 			unsigned char *s = sized(size);
 			size_t shared = size < ins[i].size ? size : ins[i].size;
 
-			/* Known members have default values, unknown bytes have any value. */
+			/* Known members have default values. The bytes of later members have any
+			 * value in an error, and must be 0 in options. */
 			memset(s + sizeof(size), 0, shared - sizeof(size));
+			if (ins[i].give != give_error && size > ins[i].size) {
+				assert_int_equal(ins[i].give(s), PFMLIB_ERR_INVAL);
+				memset(s + shared, 0, size - shared);
+			}
 			if (ins[i].give == give_error &&
 			    size > offsetof(pfm_error_t, kind) + sizeof(int)) {
 				static const int code = PFMLIB_ERR_NOTFOUND,
@@ -440,6 +445,72 @@ static void options_of_every_length(void **state)
 		for (unsigned i = 0; i < sizeof(ins) / sizeof(ins[0]); i++)
 			assert_int_equal(ins[i].give(s), PFMLIB_ERR_INVAL);
 	}
+}
+
+static int give_sampling(const void *in)
+{
+	pfm_session_options_t o = PFM_INIT(o);
+
+	o.flags = PFM_SESSION_DRY_RUN;
+	o.sampling = in;
+	return give_session_options(&o);
+}
+
+static int give_regions_options(const void *in)
+{
+	return pfm_start_regions(in, NULL);
+}
+
+static void unknown_flags_are_refused(void **state)
+{
+	pfm_ctx_options_t context = PFM_INIT(context);
+	pfm_dispatch_options_t dispatch = PFM_INIT(dispatch);
+	pfm_plan_options_t planning = PFM_INIT(planning);
+	pfm_session_options_t counting = PFM_INIT(counting);
+	pfm_sampling_t sampling = PFM_INIT(sampling);
+	pfm_regions_options_t regions = PFM_INIT(regions);
+	const struct {
+		int (*give)(const void *in);
+		const void *options;
+		unsigned *flags;
+	} all[] = {
+		{ give_ctx_options, &context, &context.flags },
+		{ give_set_options, &dispatch, &dispatch.flags },
+		{ give_plan_options, &planning, &planning.flags },
+		{ give_session_options, &counting, &counting.flags },
+		{ give_sampling, &sampling, &sampling.flags },
+		{ give_regions_options, &regions, &regions.flags },
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		for (unsigned bit = 8; bit < 32; bit++) {
+			*all[i].flags = 1u << bit;
+			assert_int_equal(all[i].give(all[i].options), PFMLIB_ERR_INVAL);
+		}
+}
+
+/* The detail of the error names the member. */
+static void errors_of_options_name_the_member(void **state)
+{
+	struct {
+		pfm_plan_options_t known;
+		uint64_t later;
+	} given = { .known = { .size = sizeof(given) }, .later = 1 };
+	static const char *const texts[] = { "coreduo::Mul" };
+	pfm_error_t error = PFM_INIT(error);
+	pfm_plan_t *p;
+
+	(void)state;
+	assert_int_equal(pfm_create_plan(&p, ctx, texts, 1, &given.known, &error),
+	                 PFMLIB_ERR_INVAL);
+	assert_string_equal(error.detail,
+	                    "options.size: a member that only a later version has is set");
+	given.later = 0;
+	given.known.flags = 1u << 31;
+	assert_int_equal(pfm_create_plan(&p, ctx, texts, 1, &given.known, &error),
+	                 PFMLIB_ERR_INVAL);
+	assert_string_equal(error.detail, "options.flags has unknown flags");
 }
 
 /* ---- arrays ---------------------------------------------------------------------------------- */
@@ -480,6 +551,8 @@ int main(void)
 		cmocka_unit_test(every_length),
 		cmocka_unit_test(refuses_missing_length),
 		cmocka_unit_test(options_of_every_length),
+		cmocka_unit_test(unknown_flags_are_refused),
+		cmocka_unit_test(errors_of_options_name_the_member),
 		cmocka_unit_test(counts_in_the_callers_stride),
 	};
 	pfm_ctx_options_t o = PFM_INIT(o);
