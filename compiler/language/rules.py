@@ -15,8 +15,8 @@ from language.statements import StatementError, Token
 STATES = {"precise": (4, 3), "levels": (5, 15), "htoff": (6, 1), "sampled": (7, 1)}
 LEVELS = {"kernel": ((1, 1),), "user": ((8, 8),), "one": ((1, 1), (8, 8))}
 EFFECTS = {"on": pt.RULE_COUNTERS, "refuse": pt.RULE_REFUSE, "pair": pt.RULE_PAIR,
-           "follow": pt.RULE_FOLLOW,           "share": pt.RULE_SHARE, "limit": pt.RULE_LIMIT, "needs": pt.RULE_NEEDS,
-           "class": pt.RULE_CLASS, "note": pt.RULE_NOTE}
+           "follow": pt.RULE_FOLLOW, "share": pt.RULE_SHARE, "limit": pt.RULE_LIMIT,
+           "needs": pt.RULE_NEEDS, "class": pt.RULE_CLASS, "note": pt.RULE_NOTE}
 BARE = ("refuse", "class", "note", "follow")      # effects without a value
 EVEN_COUNTERS = 0x55555555
 

@@ -273,7 +273,8 @@ class context
 	/** Registers that count the events of @texts together, in order. */
 	result<event_set>
 	try_dispatch(const std::vector<std::string> &texts,
-	             const pfm_dispatch_options_t &options = perfmon_init_of<pfm_dispatch_options_t>()) const
+	             const pfm_dispatch_options_t &options =
+	                     perfmon_init_of<pfm_dispatch_options_t>()) const
 	{
 		const pfm_set_t *placed = nullptr;
 		pfm_error_t why = PFM_INIT(why);

@@ -193,8 +193,7 @@ static int make_plan(pfm_plan_t **out, const pfm_ctx_t *ctx, const char *const *
 		                                         PFM_PLAN_ALL_COUNTERS |
 		                                                 PFM_PLAN_RESERVED_IF_NEEDED);
 	plan->options.flags |= more_flags;
-	rc = wrong ? pfmi_base_refuse_argument(why, wrong)
-	           : plan_listed_texts(plan, texts, n, why);
+	rc = wrong ? pfmi_base_refuse_argument(why, wrong) : plan_listed_texts(plan, texts, n, why);
 	if (rc)
 		pfm_close_plan(plan);
 	else

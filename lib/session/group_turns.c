@@ -7,7 +7,7 @@
 
 struct group_turns {
 	unsigned n_turns, n_places; /* places are: no CPU, CPU 0, CPU 1 ... */
-	unsigned *turn_of; /* by group: 1 .. n_turns, 0 for those that count always */
+	unsigned *turn_of;          /* by group: 1 .. n_turns, 0 for those that count always */
 	unsigned char *is_on, *was_on;
 	uint64_t *times; /* nanoseconds of each turn at each place */
 };

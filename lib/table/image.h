@@ -31,8 +31,8 @@
  *                                          1 + row, or of n_rows + name
  *   code index      uint16_t[]             hash table over (code, unit mask), for decoding
  *
- * Shared by all tables, each element once: sets of counters, named values, unit mask groups, tests of
- * rules, rows,
+ * Shared by all tables, each element once: sets of counters, named values, unit mask groups, tests
+ * of rules, rows,
  * values of rows (8 bits of field, 1 bit "wide", 23 bits of value or number of a wide value), wide
  * values, and the group numbers of rows.
  *

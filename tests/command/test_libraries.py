@@ -207,7 +207,8 @@ class OneCopy(unittest.TestCase):
             f.write("PERFMON_1.0 { global: %s; local: *; };\nPERFMON_PRIVATE_0 { global: %s; };\n" %
                     ("; ".join(n for n in names if n not in private), "; ".join(private)))
         self.compile("libperfmon.so.1", "".join("int %s(void) { return 0; }\n" % n for n in names),
-                     "-shared", "-fPIC", "-Wl,-soname,libperfmon.so.1", "-Wl,--version-script," + script)
+                     "-shared", "-fPIC", "-Wl,-soname,libperfmon.so.1",
+                     "-Wl,--version-script," + script)
         program = self.compile(
             "program", "#include <perfmon/pfmlib.h>\nint main(void) { return pfm_initialize(); }\n",
             LIBPFM3, "-L" + os.path.join(BUILD, "lib"), "-lperfmon")

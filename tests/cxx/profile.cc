@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// perfmon/profile.hpp: the symbols of this program, and what is refused. tests/command/test_profile.py has
+// perfmon/profile.hpp: the symbols of this program, and what is refused. test_profile.py has
 // profiles with known contents.
 #include <cstdint>
 #include <cstring>

@@ -55,7 +55,8 @@ else
 	# An addition is a difference, too: the description lists all that later versions must keep.
 	# libpfm.so.3 alone uses the symbols with the version PERFMON_PRIVATE.
 	printf '[suppress_function]\nsymbol_name_regexp = ^pfmi_\ndrop = yes\n' >"$work/private"
-	abidiff --suppressions "$work/private" --drop-private-types --headers-dir2 "$source/include" "$source/tests/abi/libperfmon.abi" \
+	abidiff --suppressions "$work/private" --drop-private-types \
+		--headers-dir2 "$source/include" "$source/tests/abi/libperfmon.abi" \
 		"$library" >"$work/abidiff" 2>&1 &&
 		: >"$work/abidiff" || echo "refresh it: ./scripts/abi.sh -w $library" >>"$work/abidiff"
 	result 3 "$what" <"$work/abidiff"

@@ -104,7 +104,8 @@ class Builds(unittest.TestCase):
         if not os.path.exists(os.path.join(include, "Python.h")):
             self.skipTest("Python.h is missing (Debian package python3-dev)")
         shutil.copy(source, self.folder)
-        self.do("swig", "-python", "-w326,523", "-I" + os.path.join(SOURCE, "include/libpfm4"), "perfmon_int.i")
+        self.do("swig", "-python", "-w326,523", "-I" + os.path.join(SOURCE, "include/libpfm4"),
+                "perfmon_int.i")
         self.do("cc", "-shared", "-fPIC", "-w", "-I" + include, "perfmon_int_wrap.c", "-o",
                 "_perfmon_int.so", "-lpfm")
         said = self.do(

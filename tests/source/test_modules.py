@@ -200,8 +200,8 @@ ONE_WAY = {
 }
 
 
-# A call that is a step of a path through the library, and the files that may have it. A file of which
-# the reason says "until" leaves the list with that; no file joins it.
+# A call that is a step of a path through the library, and the files that may have it. A file of
+# which the reason says "until" leaves the list with that; no file joins it.
 STEPS = {
     # An event becomes registers: one plan, one placement, one encoder.
     r"->encode_set\(": {"lib/pmu/encoders.c"},

@@ -57,5 +57,6 @@ static void limits_do_not_wrap(void **state)
 	assert_int_equal(budget_limit(UINT64_MAX, 1, 3), UINT64_MAX);
 }
 
-UNIT(profile_budget, cmocka_unit_test(limits_do_not_wrap), cmocka_unit_test(a_spent_budget_is_reported_once),
+UNIT(profile_budget, cmocka_unit_test(limits_do_not_wrap),
+     cmocka_unit_test(a_spent_budget_is_reported_once),
      cmocka_unit_test(a_depth_is_allowed_again_after_it_was_too_deep));
