@@ -157,7 +157,7 @@ typedef struct pfm_branch {
 	uint64_t from, to, flags;
 } pfm_branch_t;
 
-/** Registers, in the order of the bits of the requested mask. */
+/** Registers, in the order of the bits of the requested mask. Frozen: its size never changes. */
 typedef struct pfm_regs {
 	uint64_t abi; /**< 0: none, 1: 32-bit, 2: 64-bit */
 	const uint64_t *values;
