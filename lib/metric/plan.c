@@ -190,8 +190,7 @@ static int make_plan(pfm_plan_t **out, const pfm_ctx_t *ctx, const char *const *
 		wrong = plan->options.plm > PFMI_LEVEL_MASK
 		                ? PFMI_BAD_LEVELS_MESSAGE
 		                : base_find_unknown_flag(plan->options.flags,
-		                                         PFM_PLAN_ALL_COUNTERS |
-		                                                 PFM_PLAN_RESERVED_IF_NEEDED);
+		                                         PFM_PLAN_RESERVED_IF_NEEDED);
 	plan->options.flags |= more_flags;
 	rc = wrong ? pfmi_base_refuse_argument(why, wrong) : plan_listed_texts(plan, texts, n, why);
 	if (rc)
