@@ -74,3 +74,11 @@ def find_faults(structs):
             elif struct.is_marked_frozen:
                 faults.append(f"{place} can grow, so {struct.name} is not frozen")
     return faults
+
+
+def append_member(text, name):
+    """The text of a header in which each growable struct has one member more at its end."""
+    for struct in reversed(read_structs(text)):
+        if struct.has_size and not struct.is_marked_frozen:
+            text = text[:struct.end] + f"\tuint64_t {name};\n" + text[struct.end:]
+    return text
