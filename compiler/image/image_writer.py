@@ -384,7 +384,7 @@ class ImageWriter:
         def depends_on_counter(found):
             return any(f in wanted and c != ANY_COUNTER for shape in found for f, c in zip(*shape))
         rows = [(i, row) for i, row in enumerate(t.rows, 1)
-                if not row.flags & (ROW_SHADOWED | ROW_METRIC)]
+                if not row.flags & ROW_METRIC]
         taken = {t.groups[g].field for _, row in rows for g in row.groups}
         if code in taken or depends_on_counter(found) and depends_on_counter(
                 find_row_shapes([row for _, row in rows])):

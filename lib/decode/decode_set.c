@@ -75,7 +75,7 @@ static unsigned compute_row_distance(const struct event *ev)
 
 	for (unsigned i = 0; i < r->n_groups; i++)
 		distance += (ev->chosen_groups >> i & 1) * 16u;
-	return distance + (r->flags & (ROW_DEPRECATED | ROW_HIDDEN) ? 1 : 0);
+	return distance + (r->flags & (ROW_DEPRECATED | ROW_HIDDEN | ROW_SHADOWED) ? 1 : 0);
 }
 
 /* Fills @out with the events of target @g that are as near to it as the best one. Returns how

@@ -111,9 +111,18 @@ bool pfmi_pmu_init_decode_target(struct decode_target *g)
 	return word >= 0 || g->layout;
 }
 
+/* True if the event sets a level that only MIPS has. Without a named level it counts at no other.
+ */
+static bool has_own_level(const struct event *ev)
+{
+	return pfmi_pmu_get_key_value(ev, KEY_SUPERVISOR, ANY_COUNTER) ||
+	       pfmi_pmu_get_key_value(ev, KEY_EXCEPTION, ANY_COUNTER);
+}
+
 void pfmi_pmu_set_decoded_levels(const struct decode_target *g, struct event *ev)
 {
 	unsigned plm = g->is_register_pair ? ev->plm : g->plm;
 
-	ev->plm = plm == pfmi_pmu_get_default_levels(g->table) ? 0 : (uint8_t)plm;
+	ev->plm = plm == pfmi_pmu_get_default_levels(g->table) && !has_own_level(ev) ? 0
+	                                                                             : (uint8_t)plm;
 }

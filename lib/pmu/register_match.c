@@ -16,7 +16,8 @@ static bool has_only_fixed_counters(const struct table *t, const struct row *r)
 }
 
 /* The rank of a matching event; less is better. It orders by added attributes, then rows that are
- * hidden, deprecated or need more registers, then table order, then the counter. */
+ * hidden, deprecated, named by their exact spelling only or need more registers, then table order,
+ * then the counter. */
 static uint64_t rank_event(const struct decode_target *g, const struct event *ev, unsigned nth)
 {
 	const struct row *r = table_get_row(g->table, ev->row_index);
@@ -31,7 +32,8 @@ static uint64_t rank_event(const struct decode_target *g, const struct event *ev
 		unlikely |= !(g->known_words >> i & 1) && config[i];
 	unlikely +=
 		g->counter == DECODE_NO_COUNTER && has_only_fixed_counters(g->table, r) ? 2u : 0;
-	unlikely += (r->flags & ROW_DEPRECATED ? 4u : 0) + (r->flags & ROW_HIDDEN ? 8u : 0);
+	unlikely += (r->flags & ROW_DEPRECATED ? 4u : 0) + (r->flags & ROW_HIDDEN ? 8u : 0) +
+	            (r->flags & ROW_SHADOWED ? 16u : 0);
 	return added << 56 | unlikely << 48 | (uint64_t)ev->row_index << 8 | nth;
 }
 

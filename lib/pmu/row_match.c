@@ -34,6 +34,19 @@ static void set_group_value(struct event *ev, unsigned i, uint64_t bits)
 		ev->chosen_groups |= (uint16_t)(1u << i);
 }
 
+/* The bits that other groups of the event have in the field of group @i. Groups may overlap: a unit
+ * mask for all values can have the bits of the next group too. */
+static uint64_t get_bits_of_other_groups(const struct event *ev, unsigned i)
+{
+	const struct umask_group *own = event_get_group(ev, i);
+	uint64_t bits = 0;
+
+	for (unsigned k = 0; k < event_count_groups(ev); k++)
+		if (k != i && event_get_group(ev, k)->field == own->field)
+			bits |= event_get_group(ev, k)->mask;
+	return bits;
+}
+
 static bool read_group_values(const struct decode_target *g, struct event *ev)
 {
 	for (unsigned i = 0; i < event_count_groups(ev); i++) {
@@ -50,8 +63,11 @@ static bool read_group_values(const struct decode_target *g, struct event *ev)
 			continue;
 		}
 		bits = pfmi_pmu_extract_field(f, g->config) & group->mask;
-		if (!can_combine_group_values(ev->table, group, bits))
-			return false;
+		if (!can_combine_group_values(ev->table, group, bits)) {
+			bits &= ~get_bits_of_other_groups(ev, i);
+			if (!can_combine_group_values(ev->table, group, bits))
+				return false;
+		}
 		set_group_value(ev, i, bits);
 	}
 	return true;
@@ -220,14 +236,15 @@ static bool match_encoded_register(const struct decode_target *g, struct event *
 	return encode_event_register(g, ev, &value) && !((value ^ g->value) & g->event_select_mask);
 }
 
-/* Matches a fixed counter, which has one event; FIXED_CTR_CTRL may add any-thread. */
+/* Matches a fixed counter, which has one event; FIXED_CTR_CTRL may add any-thread. A row that
+ * counts any thread needs that bit. */
 static bool match_fixed_counter(const struct decode_target *g, struct event *ev)
 {
 	unsigned any = table_get_key_field_plus1(g->table, KEY_ANY);
+	uint64_t own = any ? pfmi_pmu_get_field_value(ev, any - 1, g->counter) : 0;
+	uint64_t value = g->value >> (4 * (g->counter - 32) + 2) & 1;
 
-	if (!(g->value >> 4 * (g->counter - 32) & 4))
-		return true;
-	return any && set_modifier(ev, any - 1, 1);
+	return own == value || (value && any && set_modifier(ev, any - 1, value));
 }
 
 /* Values are ordered by field, so the first one is usually that of the code. */
@@ -276,7 +293,7 @@ bool pfmi_pmu_match_row(const struct decode_target *g, uint32_t row, struct even
 	const struct row *r = table_get_row(g->table, row);
 	uint32_t msr;
 
-	if (r->flags & (ROW_SHADOWED | ROW_METRIC) || !pfmi_pmu_is_code_match(g, row) ||
+	if (r->flags & ROW_METRIC || !pfmi_pmu_is_code_match(g, row) ||
 	    (g->alternate_code &&
 	     !pfmi_pmu_has_alternate_code(g->table, row, g->alternate_code, &msr)))
 		return false;

@@ -912,6 +912,24 @@ static bool is_decodable(const struct table *t, const pfm_encoding_t *e, const c
 	return e->regs[0].kind == PFM_REG_PMC;
 }
 
+/* Removes both levels at the end of @text if the register of @e cannot distinguish them from no
+ * named levels, which is the usual case. Beside the own levels of MIPS it can. */
+static void remove_default_levels(const pfm_ctx_t *ctx, const struct table *t,
+                                  const pfm_encoding_t *e, char *text)
+{
+	pfm_encoding_t bare = PFM_INIT(bare);
+	char shorter[2 * PRINTED_TEXT_SIZE];
+	size_t n = strlen(text);
+
+	if (!strstr(text, ":k:u"))
+		return;
+	snprintf(shorter, sizeof(shorter), "%s::%.*s", table_get_text(t, t->name), (int)n - 4,
+	         text);
+	if (!pfm_encode_event(ctx, shorter, 0, &bare, NULL) &&
+	    bare.regs[0].value == e->regs[0].value)
+		text[n - 4] = '\0';
+}
+
 static bool is_found_from_its_register(const pfm_ctx_t *ctx, const struct table *t,
                                        const char *text)
 {
@@ -924,10 +942,8 @@ static bool is_found_from_its_register(const pfm_ctx_t *ctx, const struct table 
 	assert_int_equal(
 		pfm_print_event(ctx, text, PFM_DIALECT_VENDOR, vendor, sizeof(vendor), NULL),
 		PFMLIB_SUCCESS);
-	/* Both levels are the usual case: a register cannot distinguish them from no named levels.
-	 */
-	if (strstr(vendor, ":k:u") && t->encoder != ENCODER_MONTECITO)
-		vendor[strlen(vendor) - 4] = '\0';
+	if (t->encoder != ENCODER_MONTECITO)
+		remove_default_levels(ctx, t, &e, vendor);
 	if (!decodes_to(ctx, pmu, register_name(t, &e.regs[0], name), register_value(t, &e),
 	                vendor))
 		fail_msg("%s::%s is not among what %s=0x%" PRIx64 " decodes to",
