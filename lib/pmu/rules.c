@@ -37,7 +37,7 @@ static void read_rule_state(const struct encode_request *req, const struct event
 	s->words[RULE_PRECISION] = precise;
 	s->words[RULE_LEVELS] = event_get_levels(ev, req->plm);
 	s->words[RULE_HT_OFF] = req->htoff != 0;
-	s->words[RULE_SAMPLED] = precise && !req->is_counted;
+	s->words[RULE_SAMPLED] = ev->precise && !req->is_counted;
 }
 
 /* Do all tests of the rule pass? Tests that are joined are alternatives. */

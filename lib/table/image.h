@@ -283,7 +283,7 @@ enum rule_word {
 	RULE_PRECISION = 4, /* precise sampling, 0 to 3 */
 	RULE_LEVELS = 5,    /* PFM_PLM0 .. PFM_PLM3 */
 	RULE_HT_OFF = 6,    /* 1: hyper-threading is off */
-	RULE_SAMPLED = 7,   /* 1: the event's registers are set for sampling, 0: it is counted */
+	RULE_SAMPLED = 7,   /* 1: sampled, with a precision that the text has; 0: otherwise */
 	N_RULE_WORDS
 };
 

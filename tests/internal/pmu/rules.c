@@ -19,6 +19,8 @@ struct set_answer {
 
 #define FLOPS "fp_ret_sse_avx_ops.all"
 #define INSNS "ex_ret_instr"
+#define JUMPS "BR_INST_RETIRED.JCC"
+#define CALLS "BR_INST_RETIRED.CALL"
 
 static const struct set_answer answers[] = {
 	/* AMD's large increments: Linux amd_is_pair_event_code(), pair_constraint */
@@ -30,6 +32,27 @@ static const struct set_answer answers[] = {
 	{ "amdzen6", { FLOPS, INSNS, INSNS, INSNS, INSNS }, FITS, { 0, 2, 3, 4, 5 }, 0 },
 	{ "amdzen3", { FLOPS, INSNS, INSNS, INSNS, INSNS, INSNS }, REFUSED, { 0 }, 0x3f },
 	{ "amdzen3", { "amdzen3/event=0x3,umask=0xff/", INSNS }, FITS, { 0, 2 }, 0 },
+	/* precise events of Atoms: Linux intel_glm_, intel_slm_ and
+	   intel_atom_pebs_event_constraints */
+	{ "glm", { "LD_BLOCKS.4K_ALIAS:p", "LD_BLOCKS.STORE_FORWARD:p" }, REFUSED, { 0 }, 0x3 },
+	{ "glm", { "LD_BLOCKS.4K_ALIAS", "LD_BLOCKS.STORE_FORWARD:p" }, FITS, { 1, 0 }, 0 },
+	{ "glm", { JUMPS, CALLS }, FITS, { 0, 1 }, 0 },
+	{ "slm", { JUMPS ":p", CALLS ":p" }, REFUSED, { 0 }, 0x3 },
+	{ "slm", { JUMPS, CALLS ":p" }, FITS, { 1, 0 }, 0 },
+	{ "knl", { JUMPS ":p", CALLS ":p" }, REFUSED, { 0 }, 0x3 },
+	{ "knl", { JUMPS, CALLS ":p" }, FITS, { 1, 0 }, 0 },
+	{ "bnl",
+	  { "X87_COMP_OPS_EXE.ANY.AR:p", "X87_COMP_OPS_EXE.FXCH.AR:p" },
+	  REFUSED,
+	  { 0 },
+	  0x3 },
+	/* samplers: Linux amd/ibs.c and arm_spe_pmu.c */
+	{ "amd_ibs_op", { "clocks", "dispatched_ops" }, REFUSED, { 0 }, 0x3 },
+	{ "amd_ibs_fetch", { "fetches", "l3_misses" }, REFUSED, { 0 }, 0x3 },
+	{ "spe", { "loads", "stores" }, REFUSED, { 0 }, 0x3 },
+	/* thresholds: Linux armv8pmu_get_event_idx */
+	{ "neoverse_v2", { "CPU_CYCLES:threshold=5" }, FITS, { 0 }, 0 },
+	{ "neoverse_v2", { "CPU_CYCLES" }, FITS, { 31 }, 0 },
 };
 
 static unsigned count_events(const struct set_answer *a)
