@@ -29,7 +29,8 @@ memcheck)
 	# context_starve (its allocations take the place of those that are watched), programs with
 	# threads (variant-thread), and those that go through whole tables or all ranges.
 	exec python3 "$here/relay.py" --jobs "$jobs" --label memcheck --timeout 900 \
-		--wrapper "valgrind -q --error-exitcode=99 --leak-check=full --show-leak-kinds=definite --errors-for-leak-kinds=definite" \
+		--wrapper "valgrind -q --error-exitcode=99 --suppressions=$here/valgrind.supp \
+--leak-check=full --show-leak-kinds=definite --errors-for-leak-kinds=definite" \
 		--only "lookup_spec,lookup_resolve,format_explain,find_suggest,format_print,\
 decode_decode,machine_host,machine_kernel_pmus,session_session,compat_libpfm3_pfmlib,\
 session_interface,session_extremes,pmu_coreduo,units,units_libpfm4,\
