@@ -103,7 +103,7 @@ class Sizes(unittest.TestCase):
         ], check=True)
         size = self.size_with_image(os.path.getsize(image))
         print("# %d bytes" % size)
-        self.assertLess(size, 800 << 10)
+        self.assertLess(size, 832 << 10)
 
     def test_a_processor_nobody_has(self):
         done = subprocess.run([

@@ -204,17 +204,22 @@ MASKS = [
 ELSEWHERE = r"montecito|ev\d+|pca56|tracepoint|uprobe|breakpoint"
 
 
+# No machine: what its kernel has is not built in.
+ENVIRONMENT = dict(os.environ, PERFMON_CPUID="none",
+                   PERFMON_SYSFS=os.path.dirname(os.path.abspath(__file__)))
+
+
 def encode(names):
     done = subprocess.run([PFM, "encode", "--json", "-"], input="\n".join(names),
-                          capture_output=True, text=True, check=False)
+                          env=ENVIRONMENT, capture_output=True, text=True, check=False)
     return map(json.loads, done.stdout.splitlines())
 
 
 def rows():
     """(event, config, config1, config2) of every built-in event; events that need a unit mask with
     each of theirs."""
-    done = subprocess.run([PFM, "list", "--json", "--all", "*"], capture_output=True, text=True,
-                          check=True)
+    done = subprocess.run([PFM, "list", "--json", "--all", "*"], env=ENVIRONMENT,
+                          capture_output=True, text=True, check=True)
     listed = [json.loads(line) for line in done.stdout.splitlines()]
     names = ["%s::%s" % (r["pmu"], r["event"]) for r in listed
              if "event" in r and "metric" not in r.get("flags", ()) and r["pmu"] != "tracepoint"]
