@@ -50,7 +50,7 @@ int pfm_spawn_session(pfm_session_t **out, const pfm_ctx_t *ctx,
                       char *const *argv, int *pid, pfm_error_t *error)
 {
 	const pfm_session_options_t usual = { .size = sizeof(usual), .flags = PFM_SESSION_INHERIT };
-	pfm_session_options_t own;
+	pfm_session_options_t own = usual;
 	pfm_error_t mine = { .size = sizeof(mine) },
 		    *why = error ? base_choose_error_struct(error, &mine) : &mine;
 	const char *wrong;
