@@ -92,7 +92,9 @@ class RuleCompiler(FieldCompiler):
             raise StatementError(w.get_position(), "a rule has one effect")
         r.effect = EFFECTS[key]
         if key == "on":
-            r.value = self.parse_counters(value)
+            # A section is for several tables, some of which have fewer counters.
+            is_own = value.get_position()[0] == self.at_name[0]
+            r.value = self.parse_counters(value, known=is_own)
         elif key == "pair":
             r.value = value.parse_number()
         elif key == "share":

@@ -896,11 +896,12 @@ class Encode(Case):
             event = ("skl::MEM_LOAD_RETIRED.L3_MISS" if "AuthenticAMD" in f.read() else
                      "amdzen4::ls_dispatch.ld_dispatch")
         plain = {k: v for k, v in CLEAN.items() if k != "PERFMON_EVENTS"}
+        # The leak sanitizer of a variant of the build does not work below strace.
         with tempfile.NamedTemporaryFile("r") as trace:
             r = subprocess.run(
                 ["strace", "-f", "-qq", "-e", "trace=open,openat", "-o", trace.name, PFM, "encode",
-                 event], env=dict(plain, HOME="/nonexistent"), capture_output=True, text=True,
-                check=False, timeout=60)
+                 event], env=dict(plain, HOME="/nonexistent", ASAN_OPTIONS="detect_leaks=0"),
+                capture_output=True, text=True, check=False, timeout=60)
             calls = trace.read()
         if r.returncode and not calls:
             self.skipTest("strace cannot trace here")
