@@ -309,7 +309,7 @@ enum rule_effect {
 	N_RULE_EFFECTS
 };
 
-/* What holds for events that pass all tests. */
+/* Effects of a rule on the events that pass all its tests. */
 struct rule {
 	uint32_t name, text, source; /* pool: text is a sentence for users */
 	uint32_t first_test;         /* in the tests of rules; the parts follow */

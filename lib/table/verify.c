@@ -168,8 +168,9 @@ static bool check_keys(struct table_verifier *c)
 	(ROW_HIDDEN | ROW_DEPRECATED | ROW_PER_PKG | ROW_EXPERIMENTAL | ROW_ARCH | ROW_SHADOWED |  \
 	 ROW_METRIC | ROW_SNAPSHOT)
 
-/* What an encoder can encode. Encoders read tables without further checks. The compiler refuses the
- * same tables, see ENCODER_ROW_FLAGS and SHAPES in compiler/language/tables.py. */
+/* The flags and limits that each encoder obeys. Encoders read tables without further checks. The
+ * compiler refuses the same tables, see ENCODER_ROW_FLAGS and SHAPES in
+ * compiler/language/tables.py. */
 static const struct encoder_description {
 	uint16_t row_flags; /* flags of rows beside the common ones */
 	/* Encoders of one processor family: its numbers in libpfm 3, and exactly its counters. */

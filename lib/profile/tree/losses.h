@@ -23,8 +23,7 @@ uint64_t count_lost_records(const struct profile_losses *l);
 
 /* The part of @weight that can be added to @sum, the weight of all samples of an event: no sum, nor
  * any part of it, is above the largest number of signed 64 bits, which formats of profiles have.
- * Sets
- * @damaged if it is not all of it: 292 years are no time that a program has used. */
+ * Sets @damaged if that is less than @weight: no program has used 292 years of time. */
 uint64_t limit_weight(uint64_t sum, uint64_t weight, bool *damaged);
 bool is_profile_complete(const struct profile_losses *l);
 /* Prints the losses as a sentence. Returns @buf. */
