@@ -209,10 +209,11 @@ int pfm_create_plan(pfm_plan_t **out, const pfm_ctx_t *ctx, const char *const *t
 
 	if (out)
 		*out = NULL;
-	if (!out || !texts || !n)
+	if (!out || !texts || !n) {
 		rc = pfmi_base_refuse_argument(why, "out or texts is NULL, or there are no events");
-	else
-		rc = make_plan(out, ctx, texts, n, options, 0, why);
+		return base_return_error(error, why, rc);
+	}
+	rc = make_plan(out, ctx, texts, n, options, 0, why);
 	if (rc == PFMLIB_ERR_NOASSIGN && options && options->flags & PFM_PLAN_RESERVED_IF_NEEDED)
 		rc = make_plan(out, ctx, texts, n, options, PFM_PLAN_ALL_COUNTERS, why);
 	return base_return_error(error, why, rc);
