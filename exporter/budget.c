@@ -126,7 +126,7 @@ static double read_cpu_time(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / NS;
 }
 
-static double find_bucket_size(const struct serve_budget *b)
+static double compute_bucket_size(const struct serve_budget *b)
 {
 	double size = b->resources[BUDGET_CPU].limit * FILL_SECONDS;
 
@@ -137,7 +137,7 @@ void begin_budget(struct serve_budget *b)
 {
 	b->began = b->filled = b->recovered = now_ns();
 	b->cpu_began = b->cpu_taken = read_cpu_time();
-	b->bucket = find_bucket_size(b);
+	b->bucket = compute_bucket_size(b);
 	b->back_off = 1;
 	b->pause_seconds = 1;
 }
@@ -151,7 +151,7 @@ static void note_excess(struct serve_budget *b, enum budget_resource resource)
 static void update_bucket(struct serve_budget *b)
 {
 	const uint64_t now = now_ns();
-	const double cpu = read_cpu_time(), size = find_bucket_size(b);
+	const double cpu = read_cpu_time(), size = compute_bucket_size(b);
 
 	b->bucket += b->resources[BUDGET_CPU].limit * (double)(now - b->filled) / NS;
 	b->bucket = (b->bucket < size ? b->bucket : size) - (cpu - b->cpu_taken);
@@ -167,7 +167,7 @@ static void change_back_off(struct serve_budget *b)
 		note_excess(b, BUDGET_CPU);
 		b->back_off = b->back_off < MAX_BACK_OFF ? 2 * b->back_off : MAX_BACK_OFF;
 		b->recovered = now;
-	} else if (b->back_off > 1 && b->bucket > find_bucket_size(b) / 2 &&
+	} else if (b->back_off > 1 && b->bucket > compute_bucket_size(b) / 2 &&
 	           now - b->recovered > (uint64_t)RECOVERY_SECONDS * NS) {
 		b->back_off /= 2;
 		b->n_recoveries++;
@@ -175,7 +175,7 @@ static void change_back_off(struct serve_budget *b)
 	}
 }
 
-int find_budget_wait(struct serve_budget *b)
+int compute_budget_wait(struct serve_budget *b)
 {
 	const double limit = b->resources[BUDGET_CPU].limit;
 
@@ -186,7 +186,7 @@ int find_budget_wait(struct serve_budget *b)
 	/* Once the bucket is empty, the service sleeps until an eighth of it is full. Waking up
 	 * costs processor time too, so half of that is enough to go on: with the same limit for
 	 * both, a service that is woken a little too early could sleep for ever. */
-	if (b->bucket >= (b->is_waiting ? find_bucket_size(b) / 16 : 0)) {
+	if (b->bucket >= (b->is_waiting ? compute_bucket_size(b) / 16 : 0)) {
 		if (b->is_waiting)
 			b->waited_ns += now_ns() - b->wait_began;
 		b->is_waiting = false;
@@ -195,10 +195,10 @@ int find_budget_wait(struct serve_budget *b)
 	if (!b->is_waiting)
 		b->wait_began = now_ns();
 	b->is_waiting = true;
-	return (int)((find_bucket_size(b) / 8 - b->bucket) / limit * 1000) + 1;
+	return (int)((compute_bucket_size(b) / 8 - b->bucket) / limit * 1000) + 1;
 }
 
-unsigned find_back_off(const struct serve_budget *b)
+unsigned get_back_off(const struct serve_budget *b)
 {
 	return b->is_on && b->back_off > 1 ? b->back_off : 1;
 }
@@ -270,7 +270,7 @@ bool are_interrupts_too_many(struct serve_budget *b)
 
 /* ---- counters -------------------------------------------------------------------------------- */
 
-uint64_t find_kept_counters(const pfm_ctx_t *ctx, unsigned n_free)
+uint64_t count_kept_counters(const pfm_ctx_t *ctx, unsigned n_free)
 {
 	perfmon_pmu_info_t pmu = PFM_INIT(pmu);
 	perfmon_event_info_t e = PFM_INIT(e);
@@ -297,7 +297,7 @@ uint64_t find_kept_counters(const pfm_ctx_t *ctx, unsigned n_free)
 /* ---- figures --------------------------------------------------------------------------------- */
 
 /* Reads the present use. False if it is unknown. */
-static bool find_use(const struct serve *s, enum budget_resource r, double *out)
+static bool read_present_use(const struct serve *s, enum budget_resource r, double *out)
 {
 	const struct serve_budget *b = &s->budget;
 	const double seconds = (double)(now_ns() - b->began) / NS;
@@ -336,7 +336,8 @@ void put_budget(struct exposition *x, const struct serve *s)
 	begin_family(x, "perfmon_budget_use", FAMILY_GAUGE, "",
 	             "Current use of each resource; of processors, the mean since the start.");
 	for (unsigned r = 0; r < N_BUDGET_RESOURCES; r++)
-		if (b->resources[r].limit > 0 && find_use(s, (enum budget_resource)r, &value))
+		if (b->resources[r].limit > 0 &&
+		    read_present_use(s, (enum budget_resource)r, &value))
 			put_real_sample(x, label_resource(labels, r), value);
 	begin_family(x, "perfmon_budget_exceeded", FAMILY_COUNTER, "",
 	             "Number of times that a limit was reached and the service reduced its use.");
@@ -345,7 +346,7 @@ void put_budget(struct exposition *x, const struct serve *s)
 			put_whole_sample(x, label_resource(labels, r), b->resources[r].n_exceeded);
 	begin_family(x, "perfmon_budget_back_off", FAMILY_GAUGE, "",
 	             "Factor by which readings are less frequent than requested.");
-	put_whole_sample(x, NULL, find_back_off(b));
+	put_whole_sample(x, NULL, get_back_off(b));
 	begin_family(x, "perfmon_budget_recoveries", FAMILY_COUNTER, "",
 	             "Number of times that the service increased its use again.");
 	put_whole_sample(x, NULL, b->n_recoveries);

@@ -91,13 +91,13 @@ static struct open_connection *find_connection(struct serve_http *http, int fd)
 	return NULL;
 }
 
-static uint64_t find_deadline(unsigned seconds)
+static uint64_t compute_deadline(unsigned seconds)
 {
 	return now_ns() + (uint64_t)seconds * NS;
 }
 
 /* The entry of a connection; NULL if it is not in the list. */
-static struct open_connection *find_entry(struct serve *s, struct MHD_Connection *c)
+static struct open_connection *find_entry_of_connection(struct serve *s, struct MHD_Connection *c)
 {
 	const union MHD_ConnectionInfo *info =
 		mhd.MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
@@ -145,7 +145,7 @@ static void note_connection(void *arg, struct MHD_Connection *c, void **state,
 		return;
 	if (what == MHD_CONNECTION_NOTIFY_STARTED) {
 		*at = (struct open_connection){ info->connect_fd, false,
-			                        find_deadline(MAX_REQUEST_SECONDS) };
+			                        compute_deadline(MAX_REQUEST_SECONDS) };
 		if (++s->http->n_open >= MAX_CONNECTIONS)
 			make_room(s->http);
 	} else {
@@ -157,11 +157,11 @@ static void note_connection(void *arg, struct MHD_Connection *c, void **state,
 /* Gives the answer a time of its own, once the request is complete. */
 static void extend_time(struct serve *s, struct MHD_Connection *c)
 {
-	struct open_connection *at = find_entry(s, c);
+	struct open_connection *at = find_entry_of_connection(s, c);
 
 	if (!at)
 		return;
-	at->until = find_deadline(MAX_ANSWER_SECONDS);
+	at->until = compute_deadline(MAX_ANSWER_SECONDS);
 	if (at->is_kept)
 		mhd.MHD_set_connection_option(c, MHD_CONNECTION_OPTION_TIMEOUT,
 		                              (unsigned)IDLE_SECONDS);
@@ -173,13 +173,13 @@ static void note_answer(void *arg, struct MHD_Connection *c, void **state,
                         enum MHD_RequestTerminationCode how)
 {
 	struct serve *s = arg;
-	struct open_connection *at = find_entry(s, c);
+	struct open_connection *at = find_entry_of_connection(s, c);
 
 	(void)state;
 	if (!at || how != MHD_REQUEST_TERMINATED_COMPLETED_OK)
 		return;
 	at->is_kept = true;
-	at->until = find_deadline(KEEP_SECONDS);
+	at->until = compute_deadline(KEEP_SECONDS);
 	mhd.MHD_set_connection_option(c, MHD_CONNECTION_OPTION_TIMEOUT, (unsigned)KEEP_SECONDS);
 	if (s->http->n_open >= MAX_CONNECTIONS)
 		make_room(s->http);
@@ -250,8 +250,8 @@ static struct MHD_Response *make_response(struct serve *s, enum exposition_forma
 }
 
 /* Returns the same text to all clients until the next reading. */
-static struct MHD_Response *find_response(struct serve *s, enum exposition_format format,
-                                          bool is_gzip)
+static struct MHD_Response *get_cached_response(struct serve *s, enum exposition_format format,
+                                                bool is_gzip)
 {
 	struct cached_text *t = &s->http->texts[format][is_gzip];
 
@@ -265,7 +265,7 @@ static struct MHD_Response *find_response(struct serve *s, enum exposition_forma
 }
 
 /* The format that the client names; without a name the older one. */
-static enum exposition_format find_wanted_format(struct MHD_Connection *c)
+static enum exposition_format read_wanted_format(struct MHD_Connection *c)
 {
 	const char *accept = mhd.MHD_lookup_connection_value(c, MHD_HEADER_KIND, "Accept");
 
@@ -307,7 +307,7 @@ static enum MHD_Result answer_request(void *arg, struct MHD_Connection *c, const
 		s->http->failed = true;
 		return MHD_NO;
 	}
-	r = find_response(s, find_wanted_format(c), is_gzip_wanted(c));
+	r = get_cached_response(s, read_wanted_format(c), is_gzip_wanted(c));
 	if (!r)
 		return refuse_request(s, c, MHD_HTTP_SERVICE_UNAVAILABLE, no_counts);
 	s->figures.answers++;
@@ -381,7 +381,7 @@ unsigned list_http_fds(const struct serve *s, int fds[SERVE_MAX_LISTENERS])
 	return n;
 }
 
-int find_http_timeout(const struct serve *s, int most)
+int compute_http_timeout(const struct serve *s, int most)
 {
 	unsigned long long ms;
 
@@ -446,7 +446,7 @@ unsigned list_http_fds(const struct serve *s, int fds[SERVE_MAX_LISTENERS])
 	return 0;
 }
 
-int find_http_timeout(const struct serve *s, int most)
+int compute_http_timeout(const struct serve *s, int most)
 {
 	(void)s;
 	return most;

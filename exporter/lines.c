@@ -277,7 +277,7 @@ static void close_stalled_clients(struct serve *s)
 	}
 }
 
-int find_lines_timeout(const struct serve *s, int most)
+int compute_lines_timeout(const struct serve *s, int most)
 {
 	for (unsigned i = 0; s->lines && i < MAX_CLIENTS; i++) {
 		const struct line_client *c = &s->lines->clients[i];

@@ -39,7 +39,7 @@ static bool is_lock_held(const struct serve *s)
 	return false;
 }
 
-double find_paused_seconds(const struct serve *s)
+double compute_paused_seconds(const struct serve *s)
 {
 	uint64_t now = s->paused_since ? now_ns() - s->paused_since : 0;
 

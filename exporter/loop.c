@@ -23,7 +23,7 @@ enum {
 /* ---- readings -------------------------------------------------------------------------------- */
 
 /* Opens the present control groups, as far as --max-series permits. */
-static int find_groups(struct serve *s)
+static int update_groups(struct serve *s)
 {
 	const uint64_t own = SERVE_SELF_SERIES + MACHINE_SERIES;
 	uint64_t size = s->max_series > own ? s->max_series - own : 0;
@@ -50,7 +50,7 @@ static bool read_counts_now(struct serve *s)
 	uint64_t begin = now_ns();
 	double elapsed = (double)(begin - s->last_reading) / NS;
 
-	if (s->job.has_cgroup_patterns && find_groups(s) != EXIT_DONE)
+	if (s->job.has_cgroup_patterns && update_groups(s) != EXIT_DONE)
 		return false;
 	if (read_targets(&s->job) != EXIT_DONE)
 		return false;
@@ -77,7 +77,7 @@ bool refresh_counts(struct serve *s)
 {
 	bool is_old = !s->figures.readings ||
 	              (!s->job.rotation.is_on &&
-	               now_ns() - s->last_reading >= s->job.interval * find_back_off(&s->budget));
+	               now_ns() - s->last_reading >= s->job.interval * get_back_off(&s->budget));
 
 	return !is_old || read_counts_now(s);
 }
@@ -86,7 +86,7 @@ bool refresh_counts(struct serve *s)
  * other at once would be those of no time. */
 bool read_interval(struct serve *s)
 {
-	const uint64_t half = s->job.interval * find_back_off(&s->budget) / 2;
+	const uint64_t half = s->job.interval * get_back_off(&s->budget) / 2;
 	const bool is_new =
 		s->figures.readings && (s->job.rotation.is_on || now_ns() - s->last_reading < half);
 
@@ -155,7 +155,7 @@ static int check_series(struct serve *s)
 
 /* Finds the control groups that match the patterns at the start. Checks the events even without
  * any. */
-static int find_first_groups(struct serve *s)
+static int open_first_groups(struct serve *s)
 {
 	struct stat_job *job = &s->job;
 	int rc;
@@ -183,7 +183,7 @@ static int start_counts(struct serve *s)
 	if (rc == EXIT_DONE)
 		rc = open_targets(job, 0);
 	if (rc == EXIT_DONE)
-		rc = find_first_groups(s);
+		rc = open_first_groups(s);
 	if (rc == EXIT_DONE)
 		rc = open_probe(s);
 	if (rc == EXIT_DONE)
@@ -248,7 +248,7 @@ static int rotate_groups(struct serve *s, uint64_t *slot_end)
 	if (!r->is_on || s->paused_since)
 		return LONGEST_WAIT_MS;
 	if (!*slot_end)
-		*slot_end = now_ns() + find_slot_end(r);
+		*slot_end = now_ns() + compute_slot_end(r);
 	if (now_ns() >= *slot_end) {
 		if (read_targets(&s->job) != EXIT_DONE)
 			return -1;
@@ -258,7 +258,7 @@ static int rotate_groups(struct serve *s, uint64_t *slot_end)
 		if (select_slot(&s->job) != EXIT_DONE ||
 		    (r->n_past >= r->info.n_slots && !read_counts_now(s)))
 			return -1;
-		*slot_end = now_ns() + find_slot_end(r);
+		*slot_end = now_ns() + compute_slot_end(r);
 	}
 	return find_ms_until(*slot_end, LONGEST_WAIT_MS);
 }
@@ -274,14 +274,14 @@ static int serve_textfile(struct serve *s, uint64_t *next)
 		if (!read_interval(s))
 			return -1;
 		write_textfile(s);
-		*next += s->job.interval * find_back_off(&s->budget);
+		*next += s->job.interval * get_back_off(&s->budget);
 		if (*next < now)
 			*next = now + s->job.interval;
 	}
 	return find_ms_until(*next, LONGEST_WAIT_MS);
 }
 
-static int find_longest_wait(const struct serve *s)
+static int get_longest_wait(const struct serve *s)
 {
 	return s->lock_path ? LOCK_WAIT_MS : s->budget.is_on ? BUDGET_WAIT_MS : LONGEST_WAIT_MS;
 }
@@ -291,7 +291,7 @@ static int serve_until_signal(struct serve *s, int signals)
 	struct pollfd polled[2 + SERVE_MAX_LISTENERS] = { { .fd = signals, .events = POLLIN } };
 	int fds[SERVE_MAX_LISTENERS];
 	unsigned n = list_http_fds(s, fds);
-	const int longest = find_longest_wait(s);
+	const int longest = get_longest_wait(s);
 	uint64_t next = now_ns() + s->job.interval, slot_end = 0;
 
 	begin_budget(&s->budget);
@@ -304,7 +304,7 @@ static int serve_until_signal(struct serve *s, int signals)
 
 		if (give_way(s) != EXIT_DONE)
 			return EXIT_REFUSED;
-		wait = find_budget_wait(&s->budget);
+		wait = compute_budget_wait(&s->budget);
 		if (wait > 0) {
 			if (poll(polled, 1, wait < longest ? wait : longest) < 0 && errno != EINTR)
 				return report_bad_option("poll", errno);
@@ -319,8 +319,8 @@ static int serve_until_signal(struct serve *s, int signals)
 		wait = run_otlp(s, turn < wait ? turn : wait);
 		if (wait < 0)
 			return EXIT_REFUSED;
-		wait = find_http_timeout(s, wait < longest ? wait : longest);
-		wait = find_lines_timeout(s, wait);
+		wait = compute_http_timeout(s, wait < longest ? wait : longest);
+		wait = compute_lines_timeout(s, wait);
 		if (poll_with_otlp(s, polled, 1 + n, wait) < 0 && errno != EINTR)
 			return report_bad_option("poll", errno);
 		if (polled[0].revents)

@@ -152,7 +152,7 @@ static void drop_old_requests(struct serve *s, size_t size)
 }
 
 /* The start of the sums, which must be before @now even if the clock was set back. */
-static uint64_t find_start(struct serve_otlp *o, uint64_t now)
+static uint64_t compute_sums_start(struct serve_otlp *o, uint64_t now)
 {
 	const uint64_t elapsed = now_ns() - o->opened;
 
@@ -166,7 +166,7 @@ static bool queue_request(struct serve *s)
 {
 	struct serve_otlp *o = s->otlp;
 	const uint64_t now = read_system_clock();
-	struct otlp_metrics metrics = { .start_ns = find_start(o, now), .now_ns = now };
+	struct otlp_metrics metrics = { .start_ns = compute_sums_start(o, now), .now_ns = now };
 	struct exposition x = { .format = EXPOSITION_OTLP, .otlp = &metrics };
 	struct message request;
 	char *body;
@@ -302,7 +302,7 @@ int run_otlp(struct serve *s, int most)
 	if (!o)
 		return most;
 	if (now_ns() >= o->next_request) {
-		o->next_request += s->job.interval * find_back_off(&s->budget);
+		o->next_request += s->job.interval * get_back_off(&s->budget);
 		if (o->next_request < now_ns())
 			o->next_request = now_ns() + s->job.interval;
 		if (!read_interval(s))

@@ -84,7 +84,7 @@ static struct probe_times add_times(const pfm_count_t *counts, unsigned n)
 
 /* The share of the time since @before in which events had counters; negative if no time has
  * passed. */
-static double find_share(struct probe_times before, struct probe_times now)
+static double compute_running_share(struct probe_times before, struct probe_times now)
 {
 	const double enabled = now.enabled - before.enabled, running = now.running - before.running;
 
@@ -104,7 +104,7 @@ static bool is_probe_starved(struct serve_probe *p)
 	for (unsigned i = 0; i < p->n; i++)
 		is_lost |= p->counts[i].cause == PFM_CAUSE_BUSY;
 	p->times = add_times(p->counts, p->n);
-	share = find_share(before, p->times);
+	share = compute_running_share(before, p->times);
 	return is_lost || (share >= 0 && share < LEAST_SHARE);
 }
 
@@ -190,7 +190,7 @@ void note_own_times(struct serve *s)
 		p->own.enabled += part.enabled;
 		p->own.running += part.running;
 	}
-	share = before.enabled > 0 ? find_share(before, p->own) : -1;
+	share = before.enabled > 0 ? compute_running_share(before, p->own) : -1;
 	p->was_own_whole |= share >= WHOLE_SHARE;
 	p->lacks_counters = p->was_own_whole && share >= 0 && share < LEAST_SHARE;
 }

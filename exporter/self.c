@@ -137,7 +137,7 @@ static void put_pauses(struct exposition *x, const struct serve *s)
 		                 s->paused_since && strcmp(s->pause_reason, "budget") == 0);
 	begin_family(x, "perfmon_paused_seconds", FAMILY_COUNTER, "seconds",
 	             "Time in which counting was paused.");
-	put_real_sample(x, NULL, find_paused_seconds(s));
+	put_real_sample(x, NULL, compute_paused_seconds(s));
 }
 
 static void put_otlp_requests(struct exposition *x, const struct serve *s)

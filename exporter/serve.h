@@ -169,7 +169,7 @@ int start_http(struct serve *s);
 /* Lists descriptors that become readable when run_http() has work. Returns their number. */
 unsigned list_http_fds(const struct serve *s, int fds[SERVE_MAX_LISTENERS]);
 /* Milliseconds until run_http() has other work, at most @most. */
-int find_http_timeout(const struct serve *s, int most);
+int compute_http_timeout(const struct serve *s, int most);
 /* Handles requests. False if the counters could not be read. */
 bool run_http(struct serve *s);
 void stop_http(struct serve *s);
@@ -181,7 +181,7 @@ int open_lines(struct serve *s);
 /* A descriptor that becomes readable when run_lines() has work; -1 without --lines. */
 int get_lines_fd(const struct serve *s);
 /* Milliseconds until run_lines() has other work, at most @most. */
-int find_lines_timeout(const struct serve *s, int most);
+int compute_lines_timeout(const struct serve *s, int most);
 /* Handles requests. False if the counters could not be read. */
 bool run_lines(struct serve *s);
 void close_lines(struct serve *s);
@@ -216,7 +216,7 @@ void close_give_way_lock(struct serve *s);
  * error message. */
 int give_way(struct serve *s);
 /* Seconds for which counting has been paused. */
-double find_paused_seconds(const struct serve *s);
+double compute_paused_seconds(const struct serve *s);
 
 /* ---- the probe (probe.c) --------------------------------------------------------------------- */
 
@@ -244,9 +244,9 @@ int check_files(const struct serve *s);
 /* Begins the budget, so that the cost of opening events is not charged. */
 void begin_budget(struct serve_budget *b);
 /* Milliseconds to sleep because the budget is used up; 0: continue. */
-int find_budget_wait(struct serve_budget *b);
+int compute_budget_wait(struct serve_budget *b);
 /* The factor by which intervals between readings are longer, at least 1. */
-unsigned find_back_off(const struct serve_budget *b);
+unsigned get_back_off(const struct serve_budget *b);
 /* True while counting must pause because the PMUs interrupt too often. */
 bool are_interrupts_too_many(struct serve_budget *b);
 void put_budget(struct exposition *x, const struct serve *s);

@@ -21,7 +21,7 @@ static bool is_noncharacter(const char *c, size_t len)
 	return len == 3 && (memcmp(c, "\xef\xbf\xbe", 3) == 0 || memcmp(c, "\xef\xbf\xbf", 3) == 0);
 }
 
-static const char *find_entity(char c)
+static const char *get_entity(char c)
 {
 	switch (c) {
 	case '<': return "&lt;";
@@ -60,7 +60,7 @@ static void put_text_with_replacements(FILE *out, const char *text, size_t len, 
 
 static const char *replace_in_xml(const char *c, size_t len)
 {
-	return is_control(c, len) ? UTF8_REPLACEMENT : find_entity(*c);
+	return is_control(c, len) ? UTF8_REPLACEMENT : get_entity(*c);
 }
 
 static const char *replace_in_csv(const char *c, size_t len)
@@ -105,7 +105,7 @@ static bool is_plain_in_json(char c)
 }
 
 /* The letter after the backslash in the short escape of @c; 0: it has none. */
-static char find_short_escape(char c)
+static char get_short_escape(char c)
 {
 	static const char escapes[] = "\"\"\\\\\bb\ff\nn\rr\tt";
 
@@ -140,7 +140,7 @@ static void put_json_escape(FILE *out, uint32_t number)
 /* The character of @len bytes at @c that is not plain; 0: its first byte is not UTF-8. */
 static void put_json_char(FILE *out, const char *c, size_t len, bool ascii)
 {
-	char letter = len == 1 ? find_short_escape(*c) : 0;
+	char letter = len == 1 ? get_short_escape(*c) : 0;
 
 	if (letter)
 		fprintf(out, "\\%c", letter);

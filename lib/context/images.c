@@ -30,7 +30,7 @@ size_t pfmi_image_get_default_path(char *buf, size_t len)
 }
 
 /* Refuses a file that a user other than root and this one may have written. */
-static const char *find_trust_fault(const struct stat *st)
+static const char *check_trust(const struct stat *st)
 {
 	if (st->st_uid != 0 && st->st_uid != geteuid())
 		return "it belongs to another user: name the file itself to use it anyway";
@@ -95,7 +95,7 @@ static const char *map_image_file(const char *path, bool named, struct image_map
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode))
 		why = "it is not a regular file";
 	else if (!named)
-		why = find_trust_fault(&st);
+		why = check_trust(&st);
 	if (!why && (st.st_size < (off_t)sizeof(struct image) || (uint64_t)st.st_size > UINT32_MAX))
 		why = st.st_size < (off_t)sizeof(struct image)
 		              ? "too short for an image of event tables"
@@ -254,7 +254,7 @@ static int add_image_folder(struct image_set *im, const char *path, pfm_error_t 
 	if (!S_ISDIR(st.st_mode))
 		return record_folder_refusal(
 			im, path, "expected a folder or a file whose name ends in .pmdb", why);
-	f.is_untrusted = find_trust_fault(&st);
+	f.is_untrusted = check_trust(&st);
 	pfmi_machine_init_real_sys(&sys, NULL);
 	err = sys.list_folder(&sys, path, add_folder_file, &f);
 	if (f.rc || err >= 0)

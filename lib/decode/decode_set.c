@@ -80,7 +80,7 @@ static unsigned compute_row_distance(const struct event *ev)
 
 /* Fills @out with the events of target @g that are as near to it as the best one. Returns how
  * many. */
-static unsigned find_candidates(struct decode_target *g, struct event *out, unsigned max)
+static unsigned list_candidates(struct decode_target *g, struct event *out, unsigned max)
 {
 	unsigned n = 0;
 
@@ -141,7 +141,7 @@ static unsigned filter_by_extra_value(struct event *candidates, unsigned n, uint
 
 /* The candidates for target @g with the extra register @extra, whose value is in a configuration
  * word where a field is declared for it, and otherwise in the rows alone. */
-static unsigned find_candidates_with_extra(const struct decode_target *g, const pfm_reg_t *extra,
+static unsigned list_candidates_with_extra(const struct decode_target *g, const pfm_reg_t *extra,
                                            struct event *out, unsigned max)
 {
 	struct decode_target by_word = *g, by_row = *g;
@@ -149,8 +149,8 @@ static unsigned find_candidates_with_extra(const struct decode_target *g, const 
 
 	by_word.config[1] = extra->value;
 	by_word.known_words |= 2;
-	n = find_candidates(&by_word, out, max);
-	return n ? n : filter_by_extra_value(out, find_candidates(&by_row, out, max), extra->value);
+	n = list_candidates(&by_word, out, max);
+	return n ? n : filter_by_extra_value(out, list_candidates(&by_row, out, max), extra->value);
 }
 
 static void decode_x86_control(struct set_decoder *d, unsigned i)
@@ -162,8 +162,8 @@ static void decode_x86_control(struct set_decoder *d, unsigned i)
 
 	if (init_target(d, &d->regs[i], d->regs[i].value, &g)) {
 		extra = find_used_extra_register(d, &g);
-		n = extra ? find_candidates_with_extra(&g, extra, candidates, MAX_CANDIDATES)
-		          : find_candidates(&g, candidates, MAX_CANDIDATES);
+		n = extra ? list_candidates_with_extra(&g, extra, candidates, MAX_CANDIDATES)
+		          : list_candidates(&g, candidates, MAX_CANDIDATES);
 	}
 	for (unsigned k = 0; k < n; k++)
 		pfmi_pmu_set_decoded_levels(&g, &candidates[k]);
@@ -180,7 +180,7 @@ static void decode_fixed_counter(struct set_decoder *d, unsigned i, unsigned fix
 
 	if (init_target(d, &d->regs[i], bits, &g)) {
 		g.is_fixed_control = true;
-		n = find_candidates(&g, candidates, MAX_CANDIDATES);
+		n = list_candidates(&g, candidates, MAX_CANDIDATES);
 	}
 	for (unsigned k = 0; k < n; k++)
 		pfmi_pmu_set_decoded_levels(&g, &candidates[k]);
@@ -214,7 +214,7 @@ static void decode_register_pair(struct set_decoder *d, unsigned i)
 			continue;
 		if (!init_target(d, &d->regs[i], low | d->regs[k].value << 32, &g))
 			break;
-		n = find_candidates(&g, candidates, MAX_CANDIDATES);
+		n = list_candidates(&g, candidates, MAX_CANDIDATES);
 		while (n &&
 		       (pfmi_pmu_get_extra_register(&candidates[n - 1]) ^ d->regs[k].addr) & ~1ull)
 			n--;
@@ -268,7 +268,7 @@ static void decode_perf_config(struct set_decoder *d, unsigned i)
 			    d->regs[k].event == d->regs[i].event && d->regs[k].num > 0 &&
 			    d->regs[k].num < 4)
 				g.config[d->regs[k].num] = d->regs[k].value;
-		n = find_candidates(&g, candidates, MAX_CANDIDATES);
+		n = list_candidates(&g, candidates, MAX_CANDIDATES);
 	}
 	write_entries(d, i, -1, candidates, n);
 }

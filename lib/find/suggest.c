@@ -257,7 +257,7 @@ static int search_subsystem(void *arg, const char *name)
 	return 0;
 }
 
-static uint32_t find_name_end(struct slice s)
+static uint32_t measure_name(struct slice s)
 {
 	uint32_t n = 0;
 
@@ -273,13 +273,13 @@ static void suggest_tracepoints(struct suggestion_list *l, const struct pfm_ctx 
 	struct slice group = { spec->text, spec->len }, name = group;
 	struct tracepoint_search p = { .suggestions = l, .sys = &ctx->sys };
 
-	group.len = find_name_end(group);
+	group.len = measure_name(group);
 	if (group.len < spec->len && spec->text[group.len] == ':') {
 		name.text += group.len + 1;
 		name.len -= group.len + 1;
 		p.subsystem = pfmi_find_fold_text(group);
 	}
-	name.len = find_name_end(name);
+	name.len = measure_name(name);
 	p.name = pfmi_find_fold_text(name);
 	if (spec->pmu_name.len || !p.name.length || (!p.subsystem.length && l->n_names))
 		return;

@@ -4,7 +4,7 @@
 #include "format/error_location.h"
 
 /* The attribute whose name or value the token starts in. */
-static void find_token_attr(struct error_location *p)
+static void set_token_attr(struct error_location *p)
 {
 	struct slice rest = p->spec.attrs;
 	struct spec_attr a;
@@ -41,7 +41,7 @@ void pfmi_format_locate_error(const struct pfm_ctx *ctx, const char *text, const
 	if (!out->has_event)
 		return;
 	out->table = context_get_pmu_table(ctx, out->pmu);
-	find_token_attr(out);
+	set_token_attr(out);
 }
 
 const struct umask_group *pfmi_format_find_named_group(const struct error_location *p)

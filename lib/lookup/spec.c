@@ -125,7 +125,7 @@ int pfmi_spec_parse(const char *text, struct spec *out, pfm_error_t *why)
 
 /* Finds the end of the attribute that @rest begins with, and its first '='; NULL if missing. An
  * attribute after ',' or '/' ends at a comma alone. */
-static const char *find_attr_end(struct slice rest, const char **equals)
+static const char *search_attr_end(struct slice rest, const char **equals)
 {
 	const char *p = rest.text + 1, *end = rest.text + rest.len;
 
@@ -153,7 +153,7 @@ bool pfmi_spec_next_attr(struct slice *rest, struct spec_attr *out)
 
 	if (rest->len == 0)
 		return false;
-	end = find_attr_end(*rest, &equals);
+	end = search_attr_end(*rest, &equals);
 	name_end = equals ? equals : end;
 	out->separator = s[0];
 	out->has_value = equals != NULL;

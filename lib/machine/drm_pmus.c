@@ -128,7 +128,7 @@ static const struct drm_key_kind {
 };
 
 /* The kind of @key; NULL if the key describes the hardware. */
-static const struct drm_key_kind *find_key_kind(const char *key)
+static const struct drm_key_kind *get_key_kind(const char *key)
 {
 	if (strncmp(key, "drm-engine-capacity-", strlen("drm-engine-capacity-")) == 0)
 		return NULL;
@@ -171,7 +171,7 @@ static void add_key(struct drm_driver *d, const char *line)
 		return;
 	memcpy(key, line, len);
 	key[len] = '\0';
-	if (!find_key_kind(key) || !pfmi_machine_read_drm_value(line, key, &value))
+	if (!get_key_kind(key) || !pfmi_machine_read_drm_value(line, key, &value))
 		return;
 	for (unsigned i = 0; i < d->n_keys; i++)
 		if (machine_is_same_text(d->keys[i], key))
@@ -208,7 +208,7 @@ static bool add_driver_pmu(struct sysfs_reader *r, const struct kernel_info *k,
 	if (!pfmi_machine_begin_file_pmu(&f, r, name, d->n_keys))
 		return false;
 	for (unsigned i = 0; i < d->n_keys; i++) {
-		const struct drm_key_kind *kind = find_key_kind(d->keys[i]);
+		const struct drm_key_kind *kind = get_key_kind(d->keys[i]);
 		size_t n;
 
 		if (!kind) /* add_key() adds keys with a kind only */

@@ -23,8 +23,8 @@ double pfmi_metric_compute_sqrt(double x)
 /* ---- values and errors ----------------------------------------------------------------------- */
 
 /* The first input that was not counted if the value is undefined for that reason; otherwise -1. */
-static int find_missing_input(const pfm_metric_operand_t *inputs, unsigned n,
-                              const struct metric_number *value)
+static int get_missing_input(const pfm_metric_operand_t *inputs, unsigned n,
+                             const struct metric_number *value)
 {
 	for (unsigned i = 0; i < n && value->state == PFM_METRIC_NOT_COUNTED; i++)
 		if (!inputs[i].known)
@@ -54,7 +54,7 @@ static int evaluate_metric(const struct metric *m, const pfm_metric_operand_t *i
 		return rc;
 	out->state = value.state;
 	out->value = value.state ? 0 : value.value;
-	out->missing = find_missing_input(inputs, n, &value);
+	out->missing = get_missing_input(inputs, n, &value);
 	out->over_threshold = check_threshold(m, inputs, n, &value);
 	return PFMLIB_SUCCESS;
 }

@@ -88,7 +88,7 @@ static bool augment_matching(struct pack_attempt *a, unsigned item)
 	return false;
 }
 
-static bool find_item_counter(struct pack_attempt *a, unsigned item)
+static bool place_item(struct pack_attempt *a, unsigned item)
 {
 	if (!a->problem->counter_mask[item] || a->slot[item] != PACK_NONE)
 		return true;
@@ -105,7 +105,7 @@ static bool fix_item_in_group(struct pack_attempt *a, unsigned item, unsigned g)
 	if (a->slot[item] != PACK_NONE)
 		a->slot_item[a->slot[item]] = PACK_NONE;
 	a->slot[item] = PACK_NONE;
-	return find_item_counter(a, item);
+	return place_item(a, item);
 }
 
 static size_t get_state_size(const struct pack_attempt *a)
@@ -310,7 +310,7 @@ static enum search_result try_group_count(struct pack_problem *p, unsigned k, bo
 		return SEARCH_FAILED;
 	}
 	for (unsigned i = 0; i < p->n_items && f; i++)
-		if (!find_item_counter(&a, i)) {
+		if (!place_item(&a, i)) {
 			p->proof = a.n_exclusive ? PACK_PROOF_SEARCH : PACK_PROOF_COUNTERS;
 			p->proof_counters = collect_tried_counters(&a);
 			f = SEARCH_FAILED;

@@ -43,7 +43,7 @@ static uint32_t find_parent_row(const struct table *t, uint32_t row)
 }
 
 /* Partners of metric @row, separated by ';': its own, or those of the nearest parent with some. */
-static const char *find_partners(const struct table *t, uint32_t row)
+static const char *get_partners(const struct table *t, uint32_t row)
 {
 	const char *partners = get_own_partners(t, row);
 
@@ -89,7 +89,7 @@ int pfm_print_metric_partner(const pfm_ctx_t *ctx, int pmu, unsigned event, unsi
 
 	if (rc)
 		return rc;
-	name = get_list_item(find_partners(m.table, m.row), i);
+	name = get_list_item(get_partners(m.table, m.row), i);
 	if (!name.len)
 		return PFMLIB_ERR_NOTFOUND;
 	pfmi_metric_format_full_name(&m, name, text, sizeof(text));

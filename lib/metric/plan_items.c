@@ -184,7 +184,7 @@ static struct planned_event *add_leader(struct planned_pmu *p, unsigned led)
 }
 
 /* Finds the leader of event @led: another event of the plan, or a new one. */
-static struct planned_event *find_leader(struct planned_pmu *p, unsigned led)
+static struct planned_event *find_or_add_leader(struct planned_pmu *p, unsigned led)
 {
 	struct planned_event *e = p->plan->events;
 
@@ -214,7 +214,7 @@ static bool can_count_event(struct planned_pmu *p, unsigned i)
  */
 static bool begin_led_item(struct planned_pmu *p, unsigned led)
 {
-	struct planned_event *leader = find_leader(p, led);
+	struct planned_event *leader = find_or_add_leader(p, led);
 	unsigned at;
 
 	if (!leader)

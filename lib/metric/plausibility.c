@@ -194,7 +194,7 @@ static uint32_t find_metric_row(const struct table *t, const char *name)
 
 /* Lists the rows called @names. Returns 0 if one other than the last is missing, or if @row is not
  * among them. */
-static int find_sum_parts(const struct table *t, uint32_t row, const char names[][24],
+static int list_sum_parts(const struct table *t, uint32_t row, const char names[][24],
                           uint32_t parts[MAX_SUM_PARTS])
 {
 	bool is_part = false;
@@ -226,7 +226,7 @@ int pfm_list_metric_sum(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned 
 	if (rc)
 		return rc;
 	for (size_t i = 0; i < sizeof(sum_names) / sizeof(sum_names[0]) && !found; i++)
-		found = find_sum_parts(m.table, m.row, sum_names[i], parts);
+		found = list_sum_parts(m.table, m.row, sum_names[i], parts);
 	if (!found || get_total_of_share(&info) == 0)
 		return PFMLIB_ERR_NOTFOUND;
 	for (unsigned i = 0; i < (unsigned)found && i < n; i++)

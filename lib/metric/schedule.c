@@ -176,7 +176,7 @@ static int arrange_turn(struct pfm_schedule *s, unsigned turn, unsigned long eff
 			s->groups[list[slots[t]]].n_slots++;
 		for (unsigned i = 0; result == SLOTS_ARRANGED && i < n; i++)
 			s->groups[list[i]].distance =
-				pfmi_plan_find_slot_distance(slots, s->n_slots, i);
+				pfmi_plan_compute_slot_distance(slots, s->n_slots, i);
 		if (result != SLOTS_ARRANGED && result != SLOTS_NO_MEMORY)
 			rc = report_unmet_wishes(s, result, list, n, error);
 	}
@@ -227,8 +227,8 @@ static unsigned hash_host(const char *name)
 	return hash ^ hash >> 16;
 }
 
-static const char *find_bad_option(const pfm_schedule_options_t *o, const pfm_wish_t *wishes,
-                                   unsigned n)
+static const char *check_schedule_options(const pfm_schedule_options_t *o, const pfm_wish_t *wishes,
+                                          unsigned n)
 {
 	if (!(o->slot_seconds >= 0) || o->slot_seconds > 86400)
 		return "expected slots of at most a day";
@@ -318,7 +318,7 @@ int pfm_create_schedule(pfm_schedule_t **out, const pfm_plan_t *plan, const pfm_
 	else
 		bad = base_copy_options_in(&o, sizeof(o), options);
 	if (!bad)
-		bad = find_bad_option(&o, wishes, n_wishes);
+		bad = check_schedule_options(&o, wishes, n_wishes);
 	rc = bad ? pfmi_base_refuse_argument(why, bad)
 	         : make_schedule(out, plan, wishes, n_wishes, &o, why);
 	return base_return_error(error, why, rc);

@@ -19,7 +19,7 @@ unsigned pfmi_plan_count_needed_slots(const struct slot_demand *d, unsigned n_sl
 	return by_distance > n ? by_distance : n;
 }
 
-unsigned pfmi_plan_find_slot_distance(const unsigned *group_of, unsigned n_slots, unsigned g)
+unsigned pfmi_plan_compute_slot_distance(const unsigned *group_of, unsigned n_slots, unsigned g)
 {
 	unsigned first = n_slots, last = 0, most = 0;
 
@@ -57,8 +57,8 @@ static void share_spare_slots(unsigned *weights, unsigned n, unsigned n_slots)
 }
 
 /* The group whose window ends first among those whose window has begun. */
-static unsigned find_earliest_deadline(const unsigned *weights, const unsigned *turns, unsigned n,
-                                       unsigned n_slots, unsigned t)
+static unsigned choose_group_by_deadline(const unsigned *weights, const unsigned *turns, unsigned n,
+                                         unsigned n_slots, unsigned t)
 {
 	uint64_t earliest = UINT64_MAX;
 	unsigned found = 0;
@@ -81,7 +81,7 @@ static void spread_slots(const unsigned *weights, unsigned *turns, unsigned n, u
 	for (unsigned g = 0; g < n; g++)
 		turns[g] = 0;
 	for (unsigned t = 0; t < n_slots; t++) {
-		group_of[t] = find_earliest_deadline(weights, turns, n, n_slots, t);
+		group_of[t] = choose_group_by_deadline(weights, turns, n, n_slots, t);
 		turns[group_of[t]]++;
 	}
 }
@@ -92,7 +92,7 @@ static unsigned find_distant_group(const struct slot_demand *demands, unsigned n
 {
 	for (unsigned g = 0; g < n; g++)
 		if (demands[g].max_distance &&
-		    pfmi_plan_find_slot_distance(group_of, n_slots, g) > demands[g].max_distance)
+		    pfmi_plan_compute_slot_distance(group_of, n_slots, g) > demands[g].max_distance)
 			return g;
 	return n;
 }
@@ -136,7 +136,7 @@ struct slot_search {
 };
 
 /* The last slot in which group @g must have its next turn. */
-static int find_due_slot(const struct slot_search *s, unsigned g)
+static int compute_due_slot(const struct slot_search *s, unsigned g)
 {
 	const struct slot_demand *d = &s->demands[g];
 	unsigned needed = d->min_slots ? d->min_slots : 1;
@@ -159,7 +159,7 @@ static bool can_meet_deadlines(const struct slot_search *s, unsigned t)
 	for (unsigned k = 0; k <= s->n_groups; k++)
 		s->due_at[k] = 0;
 	for (unsigned g = 0; g < s->n_groups; g++) {
-		int due = find_due_slot(s, g), left = due - (int)t;
+		int due = compute_due_slot(s, g), left = due - (int)t;
 
 		if (left < 0)
 			return false;
@@ -186,13 +186,13 @@ static bool can_repeat_cycle(const struct slot_search *s)
 }
 
 /* The group to try after @tried, in the order of due slots and numbers; n after the last. */
-static unsigned find_next_group(const struct slot_search *s, unsigned tried, bool is_first)
+static unsigned choose_next_group(const struct slot_search *s, unsigned tried, bool is_first)
 {
-	int after = is_first ? -1 : find_due_slot(s, tried), least = (int)s->n_slots + 2;
+	int after = is_first ? -1 : compute_due_slot(s, tried), least = (int)s->n_slots + 2;
 	unsigned found = s->n_groups;
 
 	for (unsigned g = 0; g < s->n_groups; g++) {
-		int due = find_due_slot(s, g);
+		int due = compute_due_slot(s, g);
 
 		if (!is_first && (due < after || (due == after && g <= tried)))
 			continue;
@@ -232,7 +232,7 @@ static enum slot_result search_slots(struct slot_search *s, unsigned long effort
 				return SLOTS_ARRANGED;
 			g = s->n_groups;
 		} else if (t > 0) {
-			g = find_next_group(s, g, is_first);
+			g = choose_next_group(s, g, is_first);
 		} else {
 			g = is_first ? 0 : s->n_groups;
 		}

@@ -22,7 +22,7 @@ enum slot_result {
  * distances. */
 unsigned pfmi_plan_count_needed_slots(const struct slot_demand *d, unsigned n_slots);
 /* The greatest distance between two slots of group @g, 0 if it has none. */
-unsigned pfmi_plan_find_slot_distance(const unsigned *group_of, unsigned n_slots, unsigned g);
+unsigned pfmi_plan_compute_slot_distance(const unsigned *group_of, unsigned n_slots, unsigned g);
 /* Fills @group_of[0 .. n_slots - 1] with groups 0 .. n - 1, evenly spread. Slots that no demand
  * needs go to the groups with fewest slots. Equal input gives an equal arrangement.
  * @effort  steps of the search for distances that an even spread does not keep */

@@ -79,7 +79,7 @@ static bool read_numbers(const struct pfm_session *s, const char *folder, const 
 }
 
 /* Finds the number, in KiB, in the line of meminfo that has @key. */
-static uint64_t find_kib_of_key(const char *text, const char *key)
+static uint64_t read_kib_of_key(const char *text, const char *key)
 {
 	const char *at = strstr(text, key);
 
@@ -97,8 +97,8 @@ static bool append_node(const struct pfm_session *s, struct byte_buffer *b, uint
 	if (pfmi_machine_read_small_file(&s->sys, path, cpus, sizeof(cpus)) <= 0)
 		cpus[0] = '\0';
 	return pfmi_perfdata_append_u32(b, node) &&
-	       pfmi_perfdata_append_u64(b, find_kib_of_key(memory, "MemTotal:")) &&
-	       pfmi_perfdata_append_u64(b, find_kib_of_key(memory, "MemFree:")) &&
+	       pfmi_perfdata_append_u64(b, read_kib_of_key(memory, "MemTotal:")) &&
+	       pfmi_perfdata_append_u64(b, read_kib_of_key(memory, "MemFree:")) &&
 	       append_padded_text(b, cpus);
 }
 

@@ -65,8 +65,8 @@ int pfmi_mont_cover_ranges(const struct mont_range *r, unsigned n, unsigned spar
 
 /* Finds the cover of at most @n_pairs blocks with the fewest bytes. Returns the number of blocks,
  * or PFMLIB_ERR_TOOMANY. */
-int pfmi_mont_find_best_cover(const struct mont_range *r, unsigned n, unsigned n_pairs,
-                              struct mont_block out[MONT_MAX_PAIRS]);
+int pfmi_mont_compute_best_cover(const struct mont_range *r, unsigned n, unsigned n_pairs,
+                                 struct mont_block out[MONT_MAX_PAIRS]);
 
 /* Finds the smallest block that contains the range. False if it is too large. */
 bool pfmi_mont_enclose_range(const struct mont_range *r, struct mont_block *out);

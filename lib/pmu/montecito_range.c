@@ -320,8 +320,8 @@ static void distribute_pairs(const struct cover_tree *trees, unsigned n, unsigne
 	}
 }
 
-int pfmi_mont_find_best_cover(const struct mont_range *r, unsigned n, unsigned n_pairs,
-                              struct mont_block out[MONT_MAX_PAIRS])
+int pfmi_mont_compute_best_cover(const struct mont_range *r, unsigned n, unsigned n_pairs,
+                                 struct mont_block out[MONT_MAX_PAIRS])
 {
 	struct cover_tree trees[MONT_MAX_PAIRS];
 	struct pair_shares now = { .cost = 0, .n_pairs = 0 },
@@ -346,7 +346,7 @@ int pfmi_mont_cover_ranges(const struct mont_range *r, unsigned n, unsigned spar
 {
 	unsigned n_blocks = cover_like_libpfm3(r, n, out);
 
-	return n_blocks ? (int)n_blocks : pfmi_mont_find_best_cover(r, n, spare, out);
+	return n_blocks ? (int)n_blocks : pfmi_mont_compute_best_cover(r, n, spare, out);
 }
 
 bool pfmi_mont_enclose_range(const struct mont_range *r, struct mont_block *out)

@@ -184,7 +184,7 @@ static int put_cover_blocks(const struct mont_plan_context *w, const struct mont
 			w, PFMLIB_ERR_IRRTOOMANY, -1,
 			"the pairs of code registers that tag an event cannot cover the ranges");
 	if ((unsigned)n_blocks > tagged && n <= tagged) {
-		int n_larger = pfmi_mont_find_best_cover(r, n, tagged, b);
+		int n_larger = pfmi_mont_compute_best_cover(r, n, tagged, b);
 
 		n_blocks = n_larger > 0 ? n_larger : n_blocks;
 	}

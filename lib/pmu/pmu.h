@@ -95,11 +95,11 @@ static inline bool event_has_flag(const struct event *ev, enum row_flags flag)
 	return ev->row && ev->row->flags & flag;
 }
 /* The precision of the vendor's row with the registers of @ev, whose own is PRECISE_AS_ENCODED. */
-unsigned pfmi_pmu_find_alias_precision(const struct event *ev);
+unsigned pfmi_pmu_compute_alias_precision(const struct event *ev);
 /* PRECISE_IMPOSSIBLE, PRECISE_POSSIBLE or PRECISE_REQUIRED. */
 static inline unsigned event_get_precision(const struct event *ev)
 {
-	return ev->row_precision == PRECISE_AS_ENCODED ? pfmi_pmu_find_alias_precision(ev)
+	return ev->row_precision == PRECISE_AS_ENCODED ? pfmi_pmu_compute_alias_precision(ev)
 	                                               : ev->row_precision;
 }
 /* The levels at which @ev counts, PFM_PLM0..3; @plm if its text names none. */

@@ -15,7 +15,7 @@ static void drop_filters(struct event *ev)
 }
 
 /* Compares configuration words without the user's filters, which no row has. */
-unsigned pfmi_pmu_find_alias_precision(const struct event *ev)
+unsigned pfmi_pmu_compute_alias_precision(const struct event *ev)
 {
 	struct event found = { .n_user_fields = 0 }, plain;
 	uint64_t own[4];

@@ -74,8 +74,8 @@ static bool assign_greedily(const struct assignment_problem *p, uint8_t *counter
 }
 
 /* Finds a counter for event @e, for which other events may move. @seen: counters tried before. */
-static bool find_augmenting_path(const struct assignment_problem *p, unsigned e, uint64_t *seen,
-                                 uint8_t owner[64])
+static bool search_augmenting_path(const struct assignment_problem *p, unsigned e, uint64_t *seen,
+                                   uint8_t owner[64])
 {
 	for (uint64_t left = p->counter_masks[e] & ~p->blocked; left; left &= left - 1) {
 		unsigned c = base_find_lowest_bit(left);
@@ -83,7 +83,7 @@ static bool find_augmenting_path(const struct assignment_problem *p, unsigned e,
 		if (*seen >> c & 1)
 			continue;
 		*seen |= (uint64_t)1 << c;
-		if (owner[c] == NO_COUNTER || find_augmenting_path(p, owner[c], seen, owner)) {
+		if (owner[c] == NO_COUNTER || search_augmenting_path(p, owner[c], seen, owner)) {
 			owner[c] = (uint8_t)e;
 			return true;
 		}
@@ -101,7 +101,7 @@ static bool match_single_events(const struct assignment_problem *p)
 		uint64_t seen = 0;
 
 		if ((p->active_events & ~p->pairs) >> i & 1 &&
-		    !find_augmenting_path(p, i, &seen, owner))
+		    !search_augmenting_path(p, i, &seen, owner))
 			return false;
 	}
 	return true;
@@ -279,7 +279,7 @@ static bool solve_alternatives(const struct plan *plan, uint64_t active, struct 
 /* The smallest set of events that have fewer counters than events (Hall's theorem), without holds
  * and alternatives. The counters of such a set are a union of counter masks, so all unions of
  * distinct masks are tried. 0 if there are too many masks. */
-static uint64_t find_hall_violator(const struct plan *plan, uint64_t active)
+static uint64_t search_hall_violator(const struct plan *plan, uint64_t active)
 {
 	const uint64_t *mask = plan->alternatives[0].counter_masks;
 	uint64_t distinct[12], best = 0;
@@ -325,7 +325,7 @@ static uint64_t get_next_subset(uint64_t x)
 
 /* For up to 12 events, a smallest set of clashing events, found by trying every subset. For larger
  * sets, a set that fits as soon as any of its events is left out. */
-static uint64_t find_smallest_clash(const struct plan *plan, uint64_t active)
+static uint64_t search_smallest_clash(const struct plan *plan, uint64_t active)
 {
 	struct placement scratch;
 	unsigned n = plan->request->n_events;
@@ -352,9 +352,9 @@ static int report_clash(const struct plan *plan, uint64_t active, pfm_error_t *w
 	if (!why)
 		return PFMLIB_ERR_NOASSIGN;
 	if (plan->n_alternatives == 1 && plan->alternatives[0].n_holds == 0 && !plan->pairs)
-		clash = find_hall_violator(plan, active);
+		clash = search_hall_violator(plan, active);
 	if (!clash)
-		clash = find_smallest_clash(plan, active);
+		clash = search_smallest_clash(plan, active);
 	for (unsigned a = 0; a < plan->n_alternatives; a++)
 		for (uint64_t left = clash; left; left &= left - 1)
 			counters |= plan->alternatives[a].counter_masks[base_find_lowest_bit(left)];

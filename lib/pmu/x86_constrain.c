@@ -124,8 +124,8 @@ static bool clashes(const struct encode_request *req, const struct x86_plan_extr
 
 /* The smallest set that clashes, the first of its size: a pair of values for one register, or three
  * values for the two registers of a pair. */
-static uint64_t find_smallest_register_clash(const struct encode_request *req,
-                                             const struct x86_plan_extra *x)
+static uint64_t search_smallest_register_clash(const struct encode_request *req,
+                                               const struct x86_plan_extra *x)
 {
 	unsigned n = req->n_events;
 	const uint64_t one = 1;
@@ -152,7 +152,7 @@ static int place_extra_registers(const struct encode_request *req, struct x86_pl
 		return check_register_count(req, x, why);
 	if (!why)
 		return PFMLIB_ERR_NOASSIGN;
-	clash = find_smallest_register_clash(req, &unplaced);
+	clash = search_smallest_register_clash(req, &unplaced);
 	pfmi_base_set_event_error(why, PFMLIB_ERR_NOASSIGN, PFM_KIND_NO_PLACEMENT,
 	                          (int)base_find_lowest_bit(clash),
 	                          "they need different values in the same extra register");

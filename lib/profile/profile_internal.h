@@ -114,7 +114,8 @@ uint32_t places_find(struct profile_place **places, size_t *n, size_t *capacity,
 void places_add_sample(struct profile_place *place, uint64_t weight);
 /* The child of @parent at @place, which is added if it is new. NULL without memory. Valid until the
  * next call. */
-struct profile_node *places_find_node(struct profile_reader *r, uint32_t parent, uint32_t place);
+struct profile_node *places_find_or_add_node(struct profile_reader *r, uint32_t parent,
+                                             uint32_t place);
 
 /* text_pool_add() of a text that stays where it is, such as the name of a symbol. */
 uint32_t names_get_text_number(struct profile_reader *r, const char *text);

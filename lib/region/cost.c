@@ -22,7 +22,7 @@ static int compare_times(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-static double find_median(uint64_t *values)
+static double compute_median(uint64_t *values)
 {
 	qsort(values, VISITS, sizeof(*values), compare_times);
 	const unsigned middle = VISITS / 2;
@@ -85,18 +85,19 @@ static void evaluate_samples(struct samples *s, unsigned round)
 			struct region_event *e = &l->events[r->groups[g].events[i]];
 			unsigned w = r->groups[g].word + GROUP_VALUES + i;
 
-			e->cost_inside = find_median(s->inside + w * VISITS);
-			e->cost_pair =
-				divide_by_batch(find_median(s->pair + w * VISITS), e->cost_inside);
+			e->cost_inside = compute_median(s->inside + w * VISITS);
+			e->cost_pair = divide_by_batch(compute_median(s->pair + w * VISITS),
+			                               e->cost_inside);
 		}
-	inside = find_median(s->inside + s->words * VISITS);
+	inside = compute_median(s->inside + s->words * VISITS);
 	if (round == 0) {
-		l->task_inside = r->n && !r->groups[0].n_system
-		                         ? find_median(s->inside +
-		                                       (r->groups[0].word + GROUP_ENABLED) * VISITS)
-		                         : 0;
+		l->task_inside =
+			r->n && !r->groups[0].n_system
+				? compute_median(s->inside +
+		                                 (r->groups[0].word + GROUP_ENABLED) * VISITS)
+				: 0;
 		l->wall_inside = inside;
-		l->wall_pair = divide_by_batch(find_median(s->pair + s->words * VISITS), inside);
+		l->wall_pair = divide_by_batch(compute_median(s->pair + s->words * VISITS), inside);
 	}
 }
 

@@ -65,8 +65,8 @@ static struct entry **find_place(struct entry **place, uint32_t parent)
 	return place;
 }
 
-struct entry *pfmi_thread_find_entry(struct thread *t, uint32_t region, uint32_t parent,
-                                     struct node **node)
+struct entry *pfmi_thread_find_or_make_entry(struct thread *t, uint32_t region, uint32_t parent,
+                                             struct node **node)
 {
 	struct entry **place;
 

@@ -95,7 +95,7 @@ pfm_region_visit_t *pfm_enter_region(pfm_region_t *region)
 	if (!region || !pfmi_region_enter_call(&t))
 		return NULL;
 	id = pfmi_region_get_id(region);
-	if (id && pfmi_thread_find_entry(t, id, 0, &node))
+	if (id && pfmi_thread_find_or_make_entry(t, id, 0, &node))
 		v = make_visit();
 	if (v) {
 		v->region = id;
@@ -152,7 +152,7 @@ static void complete_sums(pfm_region_visit_t *v)
 static void add_thread_visit(pfm_region_visit_t *v, struct thread *t)
 {
 	struct node *node;
-	struct entry *e = pfmi_thread_find_entry(t, v->region, 0, &node);
+	struct entry *e = pfmi_thread_find_or_make_entry(t, v->region, 0, &node);
 	const struct visit visit = { .start = get_segment_start(v),
 		                     .now = v->words,
 		                     .round = v->round,

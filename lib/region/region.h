@@ -311,8 +311,8 @@ uint64_t pfmi_region_get_wall_time(void);
 
 /* Returns the entry of @region under @parent in @t, creating it if necessary; NULL without memory.
  * Stores the region's node in *@node. */
-struct entry *pfmi_thread_find_entry(struct thread *t, uint32_t region, uint32_t parent,
-                                     struct node **node);
+struct entry *pfmi_thread_find_or_make_entry(struct thread *t, uint32_t region, uint32_t parent,
+                                             struct node **node);
 /* Returns the node of @region; NULL before its first entry. */
 static inline struct node *pfmi_thread_find_node(const struct thread *t, uint32_t region)
 {

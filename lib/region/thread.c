@@ -78,7 +78,7 @@ static void add_to_pool(struct thread *t)
 	struct node *node;
 
 	for (struct entry *e = t->entries, *sum; e && to; e = e->next) {
-		sum = pfmi_thread_find_entry(to, e->region, e->parent, &node);
+		sum = pfmi_thread_find_or_make_entry(to, e->region, e->parent, &node);
 		if (!sum)
 			return;
 		pfmi_entry_merge(sum, e);

@@ -193,7 +193,7 @@ static __attribute__((noinline)) void begin_visit(struct thread *t, struct frame
 
 /* Finds the entry of a region that is new, or inside another region than before, or that rotates.
  * NULL without memory. */
-static struct entry *find_entry(struct thread *t, pfm_region_t *region)
+static struct entry *find_or_add_entry(struct thread *t, pfm_region_t *region)
 {
 	uint32_t id = pfmi_region_get_id(region);
 	const struct entry *around;
@@ -203,7 +203,7 @@ static struct entry *find_entry(struct thread *t, pfm_region_t *region)
 	if (!id || (t->depth == t->size && !grow_frames(t)))
 		return NULL;
 	around = get_frame_below(t, get_frame(t, t->depth))->entry;
-	e = pfmi_thread_find_entry(t, id, around ? around->region : 0, &node);
+	e = pfmi_thread_find_or_make_entry(t, id, around ? around->region : 0, &node);
 	if (!e)
 		return NULL;
 	if (pfmi_regions.layout.n_rounds > 1) {
@@ -217,7 +217,7 @@ static struct entry *find_entry(struct thread *t, pfm_region_t *region)
 
 REGION_COLD_PART void begin_with_lookup(struct thread *t, pfm_region_t *region, int active)
 {
-	struct entry *e = find_entry(t, region);
+	struct entry *e = find_or_add_entry(t, region);
 
 	if (e) {
 		begin_visit(t, get_frame(t, t->depth), e, active);

@@ -187,7 +187,7 @@ static void add_side_record_to_totals(struct sample_totals *t, const pfm_record_
 }
 
 /* The count of a sample with an unknown id, or -1. *@several: more than one count is possible. */
-static int find_software_count(const struct pfm_session *s, bool *several)
+static int guess_software_count(const struct pfm_session *s, bool *several)
 {
 	struct sampling_state *sm = s->sampling;
 	int cpu = sm->last_buffer >= 0 && sm->buffers ? sm->buffers[sm->last_buffer].cpu : -1,
@@ -230,7 +230,7 @@ static const struct record_layout *guess_record_layout(struct pfm_session *s, co
 	if (s->n_counts == 1 && !(sm->n_event_ids && has_event_id(&sm->common_layout)))
 		like = 0; /* a recording of one event, whose samples need no ids */
 	else if (head.type == PFM_RECORD_SAMPLE)
-		like = find_software_count(s, &several);
+		like = guess_software_count(s, &several);
 	sm->n_ambiguous_samples += several;
 	if (!several)
 		*i = like;

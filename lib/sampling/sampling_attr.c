@@ -10,7 +10,7 @@
 #define DEFAULT_CLOCK_PERIOD_NS 1000000u /* nanoseconds */
 #define DEFAULT_FREQUENCY       1000u
 
-static const char *find_option_error(const pfm_sampling_t *q)
+static const char *check_options(const pfm_sampling_t *q)
 {
 	if (q->period && q->freq)
 		return "sampling.period and sampling.freq are both set";
@@ -38,7 +38,7 @@ static const char *find_option_error(const pfm_sampling_t *q)
 
 /* The counter device supplies addresses, and processors if they are opened separately; it writes no
  * other records. */
-static const char *find_option_without_device(const pfm_sampling_t *q)
+static const char *check_device_options(const pfm_sampling_t *q)
 {
 	if (q->fields & ~(uint64_t)(PFM_SAMPLE_IP | PFM_SAMPLE_PERIOD | PFM_SAMPLE_CPU))
 		return "samples of this device have IP, PERIOD and CPU; expected no others in "
@@ -64,11 +64,11 @@ int pfmi_sampling_read_options(struct session_builder *o)
 	else if (base_find_unknown_flag(sm->config.flags, PFM_SAMPLING_KERNEL_CHAIN))
 		what = "sampling.flags has unknown flags";
 	else
-		what = find_option_error(&sm->config);
+		what = check_options(&sm->config);
 	if (what)
 		return pfmi_session_report_error(o, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, 0, what);
 	what = pfmi_session_get_built(o)->policy_backend == &pfmi_device_backend
-	               ? find_option_without_device(&sm->config)
+	               ? check_device_options(&sm->config)
 	               : NULL;
 	if (what)
 		return pfmi_session_report_error(o, PFMLIB_ERR_NOTSUPP, PFM_KIND_NONE, NULL, 0,

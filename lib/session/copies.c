@@ -54,7 +54,7 @@ static bool has_copy_key(const void *arg, uint32_t index)
 
 /* Finds no copies without memory. Events of the Tru64 device have no attributes that could be
  * compared. */
-void pfmi_session_find_copies(struct pfm_session *s)
+void pfmi_session_mark_copies(struct pfm_session *s)
 {
 	struct hash_table table = { 0 };
 	bool has_attrs = s->n_counts > 1 && s->backend && !s->backend->accepts_any_processor;
@@ -115,7 +115,7 @@ static bool is_larger_copy(const pfm_count_t *n, const pfm_count_t *other)
 }
 
 /* Finds the copy with the largest value. The first copy comes before the others. */
-static void find_largest_copies(struct pfm_session *s, const pfm_count_t *counts)
+static void mark_largest_copies(struct pfm_session *s, const pfm_count_t *counts)
 {
 	for (unsigned i = 0; i < s->n_counts; i++) {
 		unsigned first = s->counts[i].config.first_copy;
@@ -130,7 +130,7 @@ bool pfmi_session_compare_copies(struct pfm_session *s, pfm_count_t *counts)
 {
 	bool agree = true;
 
-	find_largest_copies(s, counts);
+	mark_largest_copies(s, counts);
 	for (unsigned i = 0; i < s->n_counts; i++) {
 		unsigned first = s->counts[i].config.first_copy,
 			 largest = s->counts[first].kernel_state.largest_copy;

@@ -28,7 +28,7 @@ static bool is_modifier_letter(char c)
 }
 
 /* Finds modifiers after the last slash or colon of @text; NULL if it has no modifiers. */
-static char *find_trailing_modifiers(char *text)
+static char *search_trailing_modifiers(char *text)
 {
 	char *end = text + strlen(text), *p = end;
 
@@ -42,7 +42,7 @@ static char *find_trailing_modifiers(char *text)
  * was one. */
 static bool strip_session_modifiers(char *text, struct group_member *m)
 {
-	char *p = find_trailing_modifiers(text), *to = p, *start = p;
+	char *p = search_trailing_modifiers(text), *to = p, *start = p;
 	bool any = false;
 
 	if (!p)

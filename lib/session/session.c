@@ -151,7 +151,7 @@ static int open_session_counts(struct session_builder *o, const char *const *tex
 	rc = pfmi_session_apply_cpu_list(o);
 	if (rc)
 		return rc;
-	pfmi_session_find_copies(s);
+	pfmi_session_mark_copies(s);
 	s->last_counts = malloc((s->n_counts + 1) * sizeof(*s->last_counts));
 	if (!s->last_counts || pfmi_session_open_file_events(s))
 		return pfmi_session_report_no_memory(o);

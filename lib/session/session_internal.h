@@ -114,7 +114,7 @@ void pfmi_session_assess_quality(struct pfm_session *s, unsigned i, pfm_count_t 
 /* Calls pfmi_session_assess_quality() for every count of the session. */
 void pfmi_session_assess_all_qualities(struct pfm_session *s, pfm_count_t *counts);
 /* Finds counts whose kernel event occurs in the session before. */
-void pfmi_session_find_copies(struct pfm_session *s);
+void pfmi_session_mark_copies(struct pfm_session *s);
 /* Compares the counts of one kernel event; those that differ by more than their times allow are not
  * exact. Returns true if they agree. */
 bool pfmi_session_compare_copies(struct pfm_session *s, pfm_count_t *counts);

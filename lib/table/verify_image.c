@@ -28,7 +28,7 @@ static bool is_array_in_image(const struct image *im, enum image_array which, si
 	       s->n_elements <= (im->size - s->offset) / element_size;
 }
 
-static const char *find_image_head_fault(const struct image *im, size_t size)
+static const char *check_image_head(const struct image *im, size_t size)
 {
 	if (size < sizeof(*im))
 		return "too short for an image of event tables";
@@ -62,7 +62,7 @@ static bool is_range_in_array(const struct image *im, enum image_array which, ui
 
 /* Checks the members of PMU families, and the filters over the members' names, which are never
  * empty. */
-static const char *find_family_fault(const struct image *im)
+static const char *check_families(const struct image *im)
 {
 	const struct pmu_family *families = table_get_image_array(im, ARRAY_FAMILIES);
 	const uint16_t *members = table_get_image_array(im, ARRAY_FAMILY_MEMBERS);
@@ -87,7 +87,7 @@ static const char *find_family_fault(const struct image *im)
 }
 
 /* Checks that names of PMUs lead to tables or families, and that some slot is empty. */
-static const char *find_pmu_name_fault(const struct image *im)
+static const char *check_pmu_names(const struct image *im)
 {
 	const uint32_t *slots = table_get_image_array(im, ARRAY_PMU_NAMES);
 	uint32_t n = im->arrays[ARRAY_PMU_NAMES].n_elements, used = 0,
@@ -102,7 +102,7 @@ static const char *find_pmu_name_fault(const struct image *im)
 	return n && used < n ? NULL : "the index of names is full";
 }
 
-static const char *find_host_fault(const struct image *im)
+static const char *check_hosts(const struct image *im)
 {
 	const struct host_slot *hosts = table_get_image_array(im, ARRAY_HOSTS);
 	uint32_t n = im->arrays[ARRAY_HOSTS].n_elements, used = 0;
@@ -120,7 +120,7 @@ int pfmi_table_verify_image(const void *image, size_t size, enum verify_depth de
 {
 	const struct image *im = image;
 
-	*why = (uintptr_t)image % 8 ? "misaligned" : find_image_head_fault(im, size);
+	*why = (uintptr_t)image % 8 ? "misaligned" : check_image_head(im, size);
 	if (!*why && depth == VERIFY_ALL &&
 	    im->checksum != compute_checksum((const uint64_t *)(const void *)im->arrays,
 	                                     (size - offsetof(struct image, arrays)) / 8))
@@ -128,10 +128,10 @@ int pfmi_table_verify_image(const void *image, size_t size, enum verify_depth de
 	if (!*why)
 		*why = pfmi_table_find_image_table_fault(im, depth);
 	if (!*why)
-		*why = find_pmu_name_fault(im);
+		*why = check_pmu_names(im);
 	if (!*why)
-		*why = find_family_fault(im);
+		*why = check_families(im);
 	if (!*why)
-		*why = find_host_fault(im);
+		*why = check_hosts(im);
 	return *why ? PFMLIB_ERR_IMAGE : PFMLIB_SUCCESS;
 }

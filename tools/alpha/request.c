@@ -295,7 +295,7 @@ enum request_family {
 };
 
 /* The family of processors that has the request. */
-static enum request_family find_request_family(const struct alpha_device *m, uint32_t request)
+static enum request_family get_request_family(const struct alpha_device *m, uint32_t request)
 {
 	static const uint32_t all[] = { PCNTRDISABLE,  PCNTRENABLE,     PCNTLOGALL,   PCNTLOGSELECT,
 		                        PCNTCLEARCNT,  PCNTCLEARPCBPME, PCNTCALLER,   PCNTGETRSIZE,
@@ -339,7 +339,7 @@ int alpha_device_do_ioctl(struct alpha_device *m, int handle, int pid, uint32_t 
 		                    request,
 		                    arg,
 		                    mem };
-	enum request_family owner = find_request_family(m, request);
+	enum request_family owner = get_request_family(m, request);
 
 	m->is_error_unconfirmed = false;
 	if (!c.session || !c.caller)

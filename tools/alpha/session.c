@@ -27,7 +27,7 @@ static void record_pal_call(void *arg, unsigned function, uint64_t a1)
 }
 
 /* The number of processors: that of the request, or of the first step that has one. */
-static unsigned find_n_cpus(struct session_replay_state *r, const json_t *request,
+static unsigned read_n_cpus(struct session_replay_state *r, const json_t *request,
                             const json_t *steps)
 {
 	uint64_t n = read_key_number(r, request, "ncpu", 0);
@@ -64,7 +64,7 @@ static struct alpha_device *make_model(struct session_replay_state *r, const jso
 		return NULL;
 	}
 	alpha_device_set_defaults(&options, (enum alpha_device_family)family);
-	options.n_cpus = r->n_cpus = find_n_cpus(r, request, steps);
+	options.n_cpus = r->n_cpus = read_n_cpus(r, request, steps);
 	return alpha_device_new(&options);
 }
 

@@ -43,7 +43,7 @@ static void read_counter_settings(uint64_t *out, const json_t *list, const char 
 
 /* The index in @words of the value of @key; 0 if it is missing. Sets *@wrong to @otherwise for
  * other values. */
-static unsigned find_choice(const json_t *o, const char *key, const char *const *words,
+static unsigned read_choice(const json_t *o, const char *key, const char *const *words,
                             const char **wrong, const char *otherwise)
 {
 	const json_t *v = json_object_get(o, key);
@@ -71,11 +71,11 @@ static const char *read_settings(const json_t *request, pfmlib_alpha_input_param
 	memset(in, 0, sizeof *in);
 	read_counter_settings(in->pfp_alpha_rates, json_object_get(request, "freq"), &wrong);
 	read_counter_settings(in->pfp_alpha_periods, json_object_get(request, "period"), &wrong);
-	in->pfp_alpha_scope = find_choice(request, "scope", scopes, &wrong,
+	in->pfp_alpha_scope = read_choice(request, "scope", scopes, &wrong,
 	                                  "expected system or process for scope")
 	                              ? PFM_ALPHA_SCOPE_PROCESS
 	                              : PFM_ALPHA_SCOPE_SYSTEM;
-	in->pfp_alpha_open = opens[find_choice(request, "mode", modes, &wrong,
+	in->pfp_alpha_open = opens[read_choice(request, "mode", modes, &wrong,
 	                                       "expected all, each or one for mode")];
 	items = read_number(json_object_get(request, "items"), &wrong);
 	in->pfp_alpha_items = items > UINT32_MAX ? UINT32_MAX : (unsigned)items;

@@ -81,7 +81,7 @@ static unsigned read_key_small(struct session_replay_state *r, const json_t *o, 
 
 /* ---- the invented memory --------------------------------------------------------------------- */
 
-static unsigned char *find_program_memory(struct program_memory *mem, uint64_t at, size_t n)
+static unsigned char *get_program_memory(struct program_memory *mem, uint64_t at, size_t n)
 {
 	if (at >= AT_ARRAY && at - AT_ARRAY <= mem->capacity &&
 	    n <= mem->capacity - (at - AT_ARRAY))
@@ -96,7 +96,7 @@ static unsigned char *find_program_memory(struct program_memory *mem, uint64_t a
 
 static int read_program_memory(void *arg, uint64_t from, void *to, size_t n)
 {
-	const unsigned char *at = find_program_memory(arg, from, n);
+	const unsigned char *at = get_program_memory(arg, from, n);
 
 	if (!at)
 		return -EFAULT;
@@ -106,7 +106,7 @@ static int read_program_memory(void *arg, uint64_t from, void *to, size_t n)
 
 static int write_program_memory(void *arg, uint64_t to, const void *from, size_t n)
 {
-	unsigned char *at = find_program_memory(arg, to, n);
+	unsigned char *at = get_program_memory(arg, to, n);
 
 	if (!at)
 		return -EFAULT;

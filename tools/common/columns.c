@@ -95,7 +95,7 @@ static size_t count_fitting_bytes(const char *text, size_t len, size_t columns, 
 }
 
 /* Returns the start of the longest end of @text that fits into @columns; *@used: its columns. */
-static size_t find_fitting_end(const char *text, size_t len, size_t columns, size_t *used)
+static size_t search_fitting_end(const char *text, size_t len, size_t columns, size_t *used)
 {
 	size_t all = count_columns(text, len), i = 0, n;
 
@@ -124,7 +124,7 @@ static size_t put_part(FILE *out, const char *text, size_t columns, enum cut_pla
 	fputs(ELLIPSIS, out);
 	if (place == CUT_END)
 		return first + 1;
-	end = find_fitting_end(text, len, columns - 1 - first, &last);
+	end = search_fitting_end(text, len, columns - 1 - first, &last);
 	fwrite(text + end, 1, len - end, out);
 	return first + 1 + last;
 }
@@ -203,7 +203,8 @@ size_t put_cut(FILE *out, const char *text, size_t columns, enum cut_place place
 }
 
 /* Returns the lowest importance of shown columns that may be omitted; 0 if none may be. */
-static unsigned find_least(const struct table_column *columns, size_t n, unsigned shown)
+static unsigned compute_least_importance(const struct table_column *columns, size_t n,
+                                         unsigned shown)
 {
 	unsigned least = 0;
 
@@ -221,7 +222,7 @@ unsigned choose_columns(const struct table_column *columns, size_t n, size_t ava
 
 	for (size_t i = 0; i < n; i++)
 		width += columns[i].width;
-	while (width > available && (least = find_least(columns, n, shown)))
+	while (width > available && (least = compute_least_importance(columns, n, shown)))
 		for (size_t i = 0; i < n; i++)
 			if (columns[i].importance == least) {
 				shown &= ~(1u << i);

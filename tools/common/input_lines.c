@@ -51,7 +51,7 @@ static bool read_more(struct lines *l)
 
 /* Stores the next line without its newline in *@line. False at the end or on failure
  * (lines->failed). */
-static bool find_next_line(struct lines *l, char **line, size_t *len)
+static bool read_next_line(struct lines *l, char **line, size_t *len)
 {
 	char *newline;
 	size_t seen = 0;
@@ -109,7 +109,7 @@ int visit_input_lines(int (*answer)(void *arg, char *line, size_t len), void *ar
 	char *line;
 	size_t len;
 
-	while (find_next_line(&lines, &line, &len))
+	while (read_next_line(&lines, &line, &len))
 		if (answer(arg, line, len) != EXIT_DONE)
 			status = EXIT_REFUSED;
 	if (lines.failed) {

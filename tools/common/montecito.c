@@ -41,7 +41,7 @@ static const struct word_value range_flags[] = { { "inv", PFMLIB_MONT_RR_INV },
 	                                         { NULL, 0 } };
 static const struct word_value no_words[] = { { NULL, 0 } };
 
-static bool find_next_piece(const char **at, struct option_piece *p)
+static bool parse_next_piece(const char **at, struct option_piece *p)
 {
 	const char *equals;
 
@@ -182,7 +182,7 @@ bool mont_parse_opcm(struct mont_settings *s, const char *value, struct mont_mis
 		return report_wrong_piece(m, value, value, strlen(value),
 		                          "expected at most two opcode matchers");
 	out->opcm_used = 1;
-	while (find_next_piece(&at, &p))
+	while (parse_next_piece(&at, &p))
 		if (piece_has_key(&p, "slots")) {
 			if (!parse_opcm_slots(value, &p, out, m))
 				return false;
@@ -236,10 +236,10 @@ static bool parse_range(pfmlib_mont_input_rr_t *rr, unsigned *n, const struct wo
 	if (*n == 4)
 		return report_wrong_piece(m, value, value, strlen(value),
 		                          "expected at most four ranges");
-	find_next_piece(&at, &p);
+	parse_next_piece(&at, &p);
 	if (!parse_limits(value, &p, out, m))
 		return false;
-	while (find_next_piece(&at, &p))
+	while (parse_next_piece(&at, &p))
 		if (piece_has_key(&p, "plm")) {
 			if (!parse_levels(value, &p, &out->rr_plm, m))
 				return false;
@@ -276,7 +276,7 @@ static bool parse_ear(pfmlib_mont_ear_t *out, bool has_alat, const char *value,
 	uint64_t mode, most;
 	struct option_piece p = { .text = value };
 
-	find_next_piece(&at, &p);
+	parse_next_piece(&at, &p);
 	if (p.value || !parse_word_or_number(p.text, p.len, ear_modes, &mode) ||
 	    mode > (has_alat ? 2 : 1))
 		return report_wrong_piece(m, value, p.text, p.len,
@@ -284,7 +284,7 @@ static bool parse_ear(pfmlib_mont_ear_t *out, bool has_alat, const char *value,
 		                                   : "expected cache or tlb");
 	out->ear_mode = (pfmlib_mont_ear_mode_t)mode;
 	most = has_alat ? 15 : mode == PFMLIB_MONT_EAR_TLB_MODE ? 127 : 255;
-	while (find_next_piece(&at, &p))
+	while (parse_next_piece(&at, &p))
 		if (piece_has_key(&p, "umask")) {
 			if (!parse_piece_value(value, &p, no_words, most, &out->ear_umask, m))
 				return false;
@@ -332,7 +332,7 @@ bool mont_parse_etb(struct mont_settings *s, const char *value, struct mont_mist
 	s->is_used = true;
 	etb->etb_used = 1;
 	etb->etb_tm = etb->etb_ptm = etb->etb_ppm = 3;
-	while (find_next_piece(&at, &p)) {
+	while (parse_next_piece(&at, &p)) {
 		if (piece_has_key(&p, "tm"))
 			ok = parse_etb_field(value, &p, taken_words, &etb->etb_tm, m);
 		else if (piece_has_key(&p, "ptm"))
@@ -362,7 +362,7 @@ bool mont_parse_ipear(struct mont_settings *s, const char *value, struct mont_mi
 
 	s->is_used = true;
 	ipear->ipear_used = 1;
-	while (find_next_piece(&at, &p))
+	while (parse_next_piece(&at, &p))
 		if (piece_has_key(&p, "delay")) {
 			if (!parse_piece_value(value, &p, no_words, 255, &delay, m))
 				return false;
@@ -386,7 +386,7 @@ bool mont_parse_thres(struct mont_settings *s, const char *value, struct mont_mi
 	unsigned i = 0;
 
 	s->is_used = true;
-	for (; find_next_piece(&at, &p); i++) {
+	for (; parse_next_piece(&at, &p); i++) {
 		if (i == PMU_MONT_NUM_COUNTERS)
 			return report_wrong_piece(m, value, p.text, p.len,
 			                          "expected at most one threshold per counter");

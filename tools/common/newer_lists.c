@@ -27,7 +27,7 @@ enum { N_PUBLISHERS = sizeof(publishers) / sizeof(publishers[0]) };
 enum { MAX_SLIPS = 2 }; /* largest number of letters in which a misspelt name differs */
 
 /* Returns the publisher of lists of @pmu as a bit set; empty if unknown. */
-static unsigned find_publishers_of_pmu(const pfm_ctx_t *ctx, int pmu)
+static unsigned get_publishers_of_pmu(const pfm_ctx_t *ctx, int pmu)
 {
 	perfmon_pmu_info_t info = PFM_INIT(info);
 
@@ -40,7 +40,7 @@ static unsigned find_publishers_of_pmu(const pfm_ctx_t *ctx, int pmu)
 	return 0;
 }
 
-static unsigned find_publishers_of_pmu_name(const pfm_ctx_t *ctx, const char *name, size_t len)
+static unsigned get_publishers_of_pmu_name(const pfm_ctx_t *ctx, const char *name, size_t len)
 {
 	char buf[96];
 
@@ -48,10 +48,10 @@ static unsigned find_publishers_of_pmu_name(const pfm_ctx_t *ctx, const char *na
 		return 0;
 	memcpy(buf, name, len);
 	buf[len] = '\0';
-	return find_publishers_of_pmu(ctx, pfm_find_pmu(ctx, buf));
+	return get_publishers_of_pmu(ctx, pfm_find_pmu(ctx, buf));
 }
 
-static unsigned find_publishers_of_host(const pfm_ctx_t *ctx)
+static unsigned get_publishers_of_host(const pfm_ctx_t *ctx)
 {
 	unsigned set = 0;
 	int n = pfm_count_pmus(ctx);
@@ -61,24 +61,25 @@ static unsigned find_publishers_of_host(const pfm_ctx_t *ctx)
 
 		if (pfm_describe_pmu(ctx, i, &info) == PFMLIB_SUCCESS &&
 		    info.flags & PFM_PMU_HOST && info.flags & PFM_PMU_CORE)
-			set |= find_publishers_of_pmu(ctx, i);
+			set |= get_publishers_of_pmu(ctx, i);
 	}
 	return set;
 }
 
 /* Finds the publishers for the processor in @text, for @pmu, or for this machine's processor. */
-static unsigned find_publishers_of_event(const pfm_ctx_t *ctx, const char *text, const char *pmu)
+static unsigned get_publishers_of_event(const pfm_ctx_t *ctx, const char *text, const char *pmu)
 {
 	const char *colons = strstr(text, "::");
 
 	if (colons)
-		return find_publishers_of_pmu_name(ctx, text, (size_t)(colons - text));
-	return pmu && *pmu ? find_publishers_of_pmu_name(ctx, pmu, strlen(pmu))
-	                   : find_publishers_of_host(ctx);
+		return get_publishers_of_pmu_name(ctx, text, (size_t)(colons - text));
+	return pmu && *pmu ? get_publishers_of_pmu_name(ctx, pmu, strlen(pmu))
+	                   : get_publishers_of_host(ctx);
 }
 
 /* Returns all publishers unless a known name is similar or @text begins with a folder's name. */
-static unsigned find_publishers_of_unknown_pmu(const char *text, const pfm_error_t *error, size_t n)
+static unsigned choose_publishers_of_unknown_pmu(const char *text, const pfm_error_t *error,
+                                                 size_t n)
 {
 	if (n || (error->end < strlen(text) && text[error->end] == '/'))
 		return 0;
@@ -140,12 +141,12 @@ unsigned find_newer_lists(const pfm_ctx_t *ctx, const char *text, const pfm_erro
 	if (n && strchr(similar[0], ':') && !strstr(similar[0], "::"))
 		return 0;
 	if (error->kind == PFM_KIND_UNKNOWN_PMU)
-		return find_publishers_of_unknown_pmu(text, error, n);
+		return choose_publishers_of_unknown_pmu(text, error, n);
 	/* A name similar to a known one is a typo, unless its processor has no list. */
 	if (n && (pfm_find_pmu(ctx, similar[0]) >= 0 || !is_generic_pmu(ctx, text, pmu) ||
 	          is_typo_of(text, error, similar[0])))
 		return 0;
-	return error->kind == PFM_KIND_UNKNOWN_EVENT ? find_publishers_of_event(ctx, text, pmu) : 0;
+	return error->kind == PFM_KIND_UNKNOWN_EVENT ? get_publishers_of_event(ctx, text, pmu) : 0;
 }
 
 const char *newer_list_commands(unsigned set, unsigned i)

@@ -43,7 +43,7 @@ enum {
 	OPERAND = 1
 }; /* OPERAND: result of getopt_long() for an operand among options */
 
-static const struct command_option *find_option_at(const struct command *cmd, unsigned i)
+static const struct command_option *get_option_at(const struct command *cmd, unsigned i)
 {
 	const struct command_option *o = cmd->options;
 
@@ -83,7 +83,7 @@ static int report_unknown_option(struct command_args *args, const char *name, si
 	const struct command_option *o;
 	int similar;
 
-	for (i = 0; (o = find_option_at(args->cmd, i)) && n < NAMES_MAX; i++)
+	for (i = 0; (o = get_option_at(args->cmd, i)) && n < NAMES_MAX; i++)
 		if (o->help)
 			names[n++] = o->name;
 	names[n] = NULL;
@@ -109,7 +109,7 @@ static bool handle_common_option(struct command_args *args, int id, const char *
 		set_exit_status(args, EXIT_DONE);
 		return true;
 	case OPT_COMPLETE_OPTIONS:
-		for (i = 0; (o = find_option_at(args->cmd, i)); i++)
+		for (i = 0; (o = get_option_at(args->cmd, i)); i++)
 			if (o->help)
 				printf("--%s\n", o->name);
 		set_exit_status(args, EXIT_DONE);
@@ -140,7 +140,7 @@ static void make_getopt_table(const struct command *cmd, struct getopt_table *t)
 
 	*letter++ = '-';
 	*letter++ = ':';
-	for (; n < NAMES_MAX && (o = find_option_at(cmd, n)); n++) {
+	for (; n < NAMES_MAX && (o = get_option_at(cmd, n)); n++) {
 		bool optional = o->arg && o->arg[0] == '[';
 		int kind = optional ? optional_argument : o->arg ? required_argument : no_argument;
 
@@ -159,7 +159,7 @@ static const struct command_option *find_option(const struct command *cmd, int i
 {
 	const struct command_option *o;
 
-	for (unsigned i = 0; (o = find_option_at(cmd, i)); i++)
+	for (unsigned i = 0; (o = get_option_at(cmd, i)); i++)
 		if (o->id == id)
 			return o;
 	return NULL;
@@ -187,7 +187,7 @@ static int refuse_option(struct command_args *args, int refusal, const char *wor
 }
 
 /* Returns the argument with the long option that getopt_long() has just parsed. */
-static const char *find_long_option_word(const struct command_args *args)
+static const char *get_long_option_word(const struct command_args *args)
 {
 	bool has_own_value = optarg && optarg == args->argv[optind - 1];
 
@@ -197,7 +197,7 @@ static const char *find_long_option_word(const struct command_args *args)
 /* True if the option is an abbreviation, which a later option could make ambiguous. */
 static bool is_abbreviated(const struct command_args *args, const char *name)
 {
-	return strcspn(find_long_option_word(args) + 2, "=") != strlen(name);
+	return strcspn(get_long_option_word(args) + 2, "=") != strlen(name);
 }
 
 /* Treats all remaining arguments as operands. */
@@ -224,7 +224,7 @@ static int parse_option(struct command_args *args, const char **value)
 		if (id == '?' || id == ':')
 			return refuse_option(args, id, args->argv[optind - 1]);
 		if (at >= 0 && is_abbreviated(args, table.longs[at].name)) {
-			const char *word = find_long_option_word(args) + 2;
+			const char *word = get_long_option_word(args) + 2;
 
 			return report_unknown_option(args, word, strcspn(word, "="));
 		}

@@ -162,7 +162,7 @@ static double read_clock(void)
 	return (double)now.tv_sec + (double)now.tv_nsec / NS;
 }
 
-uint64_t find_slot_end(const struct rotation *r)
+uint64_t compute_slot_end(const struct rotation *r)
 {
 	double into = fmod(read_clock(), r->info.slot_seconds);
 
@@ -267,7 +267,7 @@ void forget_slots(struct stat_job *job)
 }
 
 /* Slots are a sample without replacement from all slots of the reading. */
-double find_slot_error(const struct stat_job *job, const struct stat_row *row)
+double compute_slot_error(const struct stat_job *job, const struct stat_row *row)
 {
 	const struct slot_rates *s = &row->slot_rates;
 	double share = job->rotation.n_past ? (double)s->n / job->rotation.n_past : 0;

@@ -52,14 +52,14 @@ int parse_rotation_wish(struct command_args *args, struct rotation *r, const cha
 void free_rotation(struct rotation *r);
 /* Returns the nanoseconds until the current slot ends by the system clock, which keeps machines in
  * step. */
-uint64_t find_slot_end(const struct rotation *r);
+uint64_t compute_slot_end(const struct rotation *r);
 /* Enables the groups of the current slot. Prints errors and returns an exit status. */
 int select_slot(struct stat_job *job);
 /* Ends the current slot and adds its counts to the rows' slot_rates. */
 void end_slot(struct stat_job *job);
 void forget_slots(struct stat_job *job);
 /* Returns the standard error, in percent, of a count estimated from slots; negative: unknown. */
-double find_slot_error(const struct stat_job *job, const struct stat_row *row);
+double compute_slot_error(const struct stat_job *job, const struct stat_row *row);
 /* Print the schedule as text, or write it as members of an object. */
 void print_schedule(const struct rotation *r, const char *const *texts);
 struct json;

@@ -90,7 +90,7 @@ size_t term_width(FILE *out)
 
 /* The command that pages output; NULL for none. A program with raised rights takes no commands
  * from the environment. */
-static const char *find_pager(void)
+static const char *choose_pager(void)
 {
 	const char *wanted = getenv("PAGER");
 
@@ -116,7 +116,7 @@ static void become_pager(const int pipe[2], const char *command)
 
 void term_page(void)
 {
-	const char *command = find_pager();
+	const char *command = choose_pager();
 	int ends[2];
 
 	if (pager || !command || !term_is_terminal(stdout) || pipe(ends))

@@ -11,7 +11,7 @@
 #include "base/text_output.h"
 
 /* The event whose stacks are compared; d->n_events, and everything said, if it is not one. */
-static uint32_t find_compared_event(const struct diff *d)
+static uint32_t choose_compared_event(const struct diff *d)
 {
 	uint32_t found = d->n_events, n = 0;
 
@@ -52,7 +52,7 @@ static size_t collect_stacks(const struct diff *d, uint32_t event, struct flame_
 	return n;
 }
 
-static struct diff_side find_box_side(const struct profile_sum *sum, uint64_t weight)
+static struct diff_side compute_box_side(const struct profile_sum *sum, uint64_t weight)
 {
 	double total = (double)sum->weight * (double)sum->weight / sum->squares;
 
@@ -72,8 +72,8 @@ static double *compute_probabilities(const struct diff_event *e, const struct fl
 
 	for (size_t i = 0; has_memory && i < b->n_boxes; i++) {
 		struct diff_side old_side =
-			find_box_side(&e->sum[OLD_SIDE], b->boxes[i].old_weight);
-		struct diff_side new_side = find_box_side(&e->sum[NEW_SIDE], b->boxes[i].weight);
+			compute_box_side(&e->sum[OLD_SIDE], b->boxes[i].old_weight);
+		struct diff_side new_side = compute_box_side(&e->sum[NEW_SIDE], b->boxes[i].weight);
 
 		p[i] = 1;
 		if (old_side.samples + new_side.samples < TESTED_SAMPLES)
@@ -157,7 +157,7 @@ int put_diff_flame_graph(struct diff *d, FILE *out)
 
 	if (status != EXIT_DONE)
 		return status;
-	event = find_compared_event(d);
+	event = choose_compared_event(d);
 	if (event == d->n_events)
 		return EXIT_REFUSED;
 	return put_graph(d, event, out) ? EXIT_DONE : report_no_memory();

@@ -66,7 +66,7 @@ static bool add_events(struct diff *d)
 }
 
 /* The row of a key, which is added if it is new; NULL without memory. */
-static struct diff_row *find_row(struct diff *d, const char *key)
+static struct diff_row *find_or_add_row(struct diff *d, const char *key)
 {
 	size_t before = d->keys.n;
 	uint32_t at = text_pool_add(&d->keys, key);
@@ -81,8 +81,8 @@ static struct diff_row *find_row(struct diff *d, const char *key)
 	return &d->rows[d->n_rows++];
 }
 
-static struct diff_row *find_place_row(struct diff *d, unsigned side,
-                                       const struct profile_place *at, uint32_t event)
+static struct diff_row *find_or_add_place_row(struct diff *d, unsigned side,
+                                              const struct profile_place *at, uint32_t event)
 {
 	const struct profile *p = &d->profiles[side];
 	char **text = p->texts.text, *key = NULL;
@@ -99,7 +99,7 @@ static struct diff_row *find_place_row(struct diff *d, unsigned side,
 	                     text[at->cgroup], text[at->task], base_name(text[at->object]),
 	                     text[at->function], text[at->inlined], text[at->source]) > 0;
 	is_written = fclose(f) == 0 && is_written && key;
-	row = is_written ? find_row(d, key) : NULL;
+	row = is_written ? find_or_add_row(d, key) : NULL;
 	free(key);
 	if (row && !row->place) {
 		row->event = event;
@@ -120,7 +120,7 @@ static bool add_places(struct diff *d, unsigned side)
 		if (!is_compared_event(d, d->events[event].name) ||
 		    !d->events[event].sum[!side].samples)
 			continue;
-		row = find_place_row(d, side, &p->places[i], event);
+		row = find_or_add_place_row(d, side, &p->places[i], event);
 		if (!row)
 			return false;
 		row->samples[side] += p->places[i].samples;
@@ -143,7 +143,7 @@ static bool add_totals(struct diff *d)
 		     strcmp(d->events[i].name, d->divisor_event) == 0))
 			continue;
 		snprintf(key, sizeof(key), "total %u", i);
-		row = find_row(d, key);
+		row = find_or_add_row(d, key);
 		if (!row)
 			return false;
 		row->event = i;
@@ -158,7 +158,7 @@ static bool add_totals(struct diff *d)
 /* ---- comparison ------------------------------------------------------------------------------ */
 
 /* The divisor of weights of @event, and its relative variance. */
-static double find_divisor(const struct diff *d, uint32_t event, unsigned side, double *variance)
+static double compute_divisor(const struct diff *d, uint32_t event, unsigned side, double *variance)
 {
 	const struct profile *p = &d->profiles[side];
 	const struct profile_sum *sum = &d->events[event].sum[side];
@@ -185,7 +185,7 @@ static void fill_side(const struct diff *d, const struct diff_row *row, unsigned
 	out->total = weight * weight / sum->squares;
 	out->samples = out->total * (double)row->weight[side] / weight;
 	out->exposure =
-		out->total / weight * find_divisor(d, row->event, side, &out->divisor_variance);
+		out->total / weight * compute_divisor(d, row->event, side, &out->divisor_variance);
 }
 
 /* Is the share of something that is divided by itself? */
@@ -214,7 +214,7 @@ static void compare_sides(struct diff *d, struct diff_row *row, size_t n_tested)
 			side[i].divisor_variance = 0;
 	}
 	unit = (double)d->events[row->event].sum[OLD_SIDE].weight /
-	       find_divisor(d, row->event, OLD_SIDE, &unused);
+	       compute_divisor(d, row->event, OLD_SIDE, &unused);
 	for (unsigned i = 0; i < SIDES; i++)
 		row->value[i] = side[i].samples / side[i].exposure / unit;
 	variance =

@@ -55,7 +55,7 @@ static bool parse_register_setting(const struct decoder *d, const char *text, st
 	return false;
 }
 
-uint64_t find_bits_without_field(const struct decoder *d, const struct setting *s)
+uint64_t compute_bits_without_field(const struct decoder *d, const struct setting *s)
 {
 	const char *name, *text;
 	uint64_t field, rest = 0;
@@ -75,7 +75,7 @@ uint64_t find_bits_without_field(const struct decoder *d, const struct setting *
 static void print_fields(const struct decoder *d, const struct setting *s)
 {
 	const char *name, *text;
-	uint64_t field, rest = find_bits_without_field(d, s);
+	uint64_t field, rest = compute_bits_without_field(d, s);
 	unsigned i;
 
 	for (i = 0; pfm_decode_field(d->ctx, d->pmu, s->reg, s->value, i, &name, &field, &text) ==
@@ -100,7 +100,7 @@ void add_found_event(struct found_events *f, const char *event)
 		f->more = true;
 }
 
-static void find_events(struct decoder *d, const struct setting *s)
+static void list_events_of_setting(struct decoder *d, const struct setting *s)
 {
 	char event[EVENT_MAX];
 
@@ -174,7 +174,7 @@ static void put_decoding(struct decoder *d, const struct setting *s, bool in_run
 {
 	const char *name, *text;
 	struct json *j = &d->out;
-	uint64_t field, rest = find_bits_without_field(d, s);
+	uint64_t field, rest = compute_bits_without_field(d, s);
 	unsigned i;
 
 	put_text(j, "pmu", d->pmu_name);
@@ -206,7 +206,7 @@ static void put_decoding(struct decoder *d, const struct setting *s, bool in_run
 /* ---- operands that belong together ----------------------------------------------------------- */
 
 /* The number of the perf_event_attr word called @reg, or -1. */
-static int find_config_word(const char *reg)
+static int parse_config_word_name(const char *reg)
 {
 	if (strncasecmp(reg, "config", 6) != 0)
 		return -1;
@@ -227,7 +227,7 @@ static bool needs_escr(const struct decoder *d, const char *reg)
 	const char *name, *text;
 	uint64_t field;
 
-	return find_config_word(reg) < 0 && !is_escr(reg) &&
+	return parse_config_word_name(reg) < 0 && !is_escr(reg) &&
 	       pfm_decode_field(d->ctx, d->pmu, "ESCR0", 0, 0, &name, &field, &text) ==
 	               PFMLIB_SUCCESS;
 }
@@ -243,7 +243,7 @@ static int collect_config_words(const struct decoder *d, char **operands, int n,
 
 	*w = (struct config_words){ 0 };
 	for (i = 0; i < n && parse_register_setting(d, operands[i], &s, &error); i++) {
-		word = find_config_word(s.reg);
+		word = parse_config_word_name(s.reg);
 		if (word < 0 || w->given >> word & 1)
 			break;
 		w->given |= 1u << word;
@@ -264,8 +264,8 @@ static bool join_escr(const struct decoder *d, char **operands, int n, struct se
 	    !parse_register_setting(d, operands[1], &s[1], &error))
 		return false;
 	escr = !is_escr(s[0].reg);
-	if (!is_escr(s[escr].reg) || is_escr(s[!escr].reg) || find_config_word(s[!escr].reg) >= 0 ||
-	    (s[0].value | s[1].value) >> 32)
+	if (!is_escr(s[escr].reg) || is_escr(s[!escr].reg) ||
+	    parse_config_word_name(s[!escr].reg) >= 0 || (s[0].value | s[1].value) >> 32)
 		return false;
 	*both = s[!escr];
 	both->value |= s[escr].value << 32;
@@ -274,7 +274,7 @@ static bool join_escr(const struct decoder *d, char **operands, int n, struct se
 
 /* Finds the events of a control register and an extra register. False if the two do not belong
  * together. */
-static bool find_events_of_pair(struct decoder *d, char **operands, int n)
+static bool list_events_of_pair(struct decoder *d, char **operands, int n)
 {
 	pfm_decoded_event_t found[EVENTS_SHOWN];
 	pfm_error_t error = PFM_INIT(error);
@@ -348,7 +348,7 @@ static int decode_operand(struct decoder *d, const char *text, bool in_run, bool
 	if (!in_run)
 		d->found.n = d->found.more = 0;
 	if (ok && !in_run)
-		find_events(d, &s);
+		list_events_of_setting(d, &s);
 
 	if (d->json) {
 		put_begin(&d->out, NULL, '{');
@@ -389,12 +389,12 @@ static int decode_all(struct decoder *d, char **operands, int n)
 		run = collect_config_words(d, operands, n, &w);
 		if (run > 1) {
 			d->found.n = d->found.more = 0;
-			find_joint_events(d, &w);
+			list_joint_events(d, &w);
 		} else if (join_escr(d, operands, n, &both)) {
 			run = 2;
 			d->found.n = d->found.more = 0;
-			find_events(d, &both);
-		} else if (find_events_of_pair(d, operands, n)) {
+			list_events_of_setting(d, &both);
+		} else if (list_events_of_pair(d, operands, n)) {
 			run = 2;
 		}
 		for (i = 0; i < run || i == 0; i++)
@@ -408,7 +408,7 @@ static int decode_all(struct decoder *d, char **operands, int n)
 
 /* Finds the processor of names without a prefix: that of --pmu, or the first core PMU of this
  * machine. */
-static int find_pmu(const struct decoder *d, const char *name)
+static int choose_pmu(const struct decoder *d, const char *name)
 {
 	perfmon_pmu_info_t info = PFM_INIT(info);
 	int i, n = pfm_count_pmus(d->ctx);
@@ -441,7 +441,7 @@ static int decode_arguments(struct command_args *args)
 	d.ctx = open_context(pmu);
 	if (!d.ctx)
 		return EXIT_REFUSED;
-	d.pmu = find_pmu(&d, pmu);
+	d.pmu = choose_pmu(&d, pmu);
 	if (d.pmu < 0 || pfm_describe_pmu(d.ctx, d.pmu, &info) != PFMLIB_SUCCESS) {
 		pfm_close_context(d.ctx);
 		return report_usage_error(

@@ -38,11 +38,11 @@ struct config_words {
 };
 
 /* Bits of the value that are in no field. */
-uint64_t find_bits_without_field(const struct decoder *d, const struct setting *s);
+uint64_t compute_bits_without_field(const struct decoder *d, const struct setting *s);
 /* Adds an event unless it is there. */
 void add_found_event(struct found_events *f, const char *event);
 
 /* Adds the events of words that were given together, which belong to one event. */
-void find_joint_events(struct decoder *d, const struct config_words *given);
+void list_joint_events(struct decoder *d, const struct config_words *given);
 
 #endif

@@ -120,8 +120,8 @@ static int find_alternative_encoding(const struct config_words *w, const pfm_enc
 }
 
 /* Finds the event under its primary code if @w has the alternative code of @like. */
-static void find_event_by_primary_code(struct decoder *d, const struct config_words *w,
-                                       const pfm_encoding_t *like)
+static void add_event_by_primary_code(struct decoder *d, const struct config_words *w,
+                                      const pfm_encoding_t *like)
 {
 	pfm_encoding_t e = PFM_INIT(e);
 	struct config_words first = *w;
@@ -134,7 +134,7 @@ static void find_event_by_primary_code(struct decoder *d, const struct config_wo
 }
 
 /* Finds rows with exactly these words. */
-static void find_rows(struct decoder *d, const struct config_words *w)
+static void list_rows_of_words(struct decoder *d, const struct config_words *w)
 {
 	perfmon_event_info_t info = PFM_INIT(info);
 	pfm_encoding_t e = PFM_INIT(e);
@@ -148,7 +148,7 @@ static void find_rows(struct decoder *d, const struct config_words *w)
 			continue;
 		way = w->given & 1 ? find_alternative_encoding(w, &e) : -1;
 		if (way >= 0 && first)
-			find_event_by_primary_code(d, w, &e);
+			add_event_by_primary_code(d, w, &e);
 		first = first && way < 0;
 		if (has_words(w, &e.attr, e.attr.config) ||
 		    (way >= 0 && has_words(w, &e.attr, e.alternatives[way].config)))
@@ -156,7 +156,7 @@ static void find_rows(struct decoder *d, const struct config_words *w)
 	}
 }
 
-void find_joint_events(struct decoder *d, const struct config_words *given)
+void list_joint_events(struct decoder *d, const struct config_words *given)
 {
 	pfm_encoding_t e = PFM_INIT(e);
 	struct setting config = { "config", given->value[0] };
@@ -165,13 +165,13 @@ void find_joint_events(struct decoder *d, const struct config_words *given)
 
 	/* Bits that only the kernel uses do not depend on the event; no event has other bits
 	 * without a field. */
-	if (w.given & 1 && find_bits_without_field(d, &config)) {
+	if (w.given & 1 && compute_bits_without_field(d, &config)) {
 		if (pfm_decode_event(d->ctx, d->pmu, config.reg, config.value, 0, event,
 		                     sizeof(event)) != PFMLIB_SUCCESS)
 			return;
-		w.value[0] &= ~find_bits_without_field(d, &config);
+		w.value[0] &= ~compute_bits_without_field(d, &config);
 	}
 	if (find_event_of_words(d, &w, event, &e))
 		add_found_event(&d->found, event);
-	find_rows(d, &w);
+	list_rows_of_words(d, &w);
 }

@@ -21,7 +21,7 @@ static const struct command_option options[] = { { 'p', "pmu", "PMU", "processor
 
 /* Splits the path of a list of Intel: the folder is the processor, the name of the file has the
  * core type of a hybrid processor. */
-static void find_list_pmu(const char *list, char pmu[64], char stem[64])
+static void split_list_path(const char *list, char pmu[64], char stem[64])
 {
 	const char *file = base_name(list), *end = strstr(file, "_metrics"), *core;
 	size_t n = strcspn(list, "/");
@@ -43,7 +43,7 @@ static int find_in_list(const pfm_ctx_t *ctx, const char *list, const char *name
 {
 	char pmu[64], stem[64], text[NAME_MAX_LEN];
 
-	find_list_pmu(list, pmu, stem);
+	split_list_path(list, pmu, stem);
 	for (size_t n = strlen(stem), at = n > 8 ? n - 8 : 0; at < n; at++) {
 		snprintf(text, sizeof(text), "%s.%s", stem + at, name);
 		if (!find_metric(ctx, pmu, text, m, NULL))
@@ -194,7 +194,7 @@ static bool is_object_of_counts(const json_t *object)
 }
 
 /* The error in a member of @request, or NULL. Members may be missing or null. */
-static const char *find_malformed_member(const json_t *request)
+static const char *check_request_members(const json_t *request)
 {
 	static const struct {
 		const char *key, *wrong;
@@ -225,7 +225,7 @@ static int evaluate_metric(struct json *j, const pfm_ctx_t *ctx, const char *pmu
 	const char *name = get_request_text(request, "metric"),
 		   *list = get_request_text(request, "list"),
 		   *own = get_request_text(request, "pmu");
-	const char *wrong = find_malformed_member(request);
+	const char *wrong = check_request_members(request);
 	int rc;
 
 	if (!name || strlen(name) > 240) {

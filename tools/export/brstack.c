@@ -37,7 +37,7 @@ static void begin_file(struct exporter *e)
 	e->reader->see_mapping_arg = e;
 }
 
-static const char *find_prediction(uint64_t flags)
+static const char *get_prediction_letter(uint64_t flags)
 {
 	return flags & BRANCH_MISPREDICTED ? "M" : flags & BRANCH_PREDICTED ? "P" : "-";
 }
@@ -64,7 +64,7 @@ static void add_sample(struct exporter *e, const struct export_sample *s)
 		const pfm_branch_t *b = &s->branches[i];
 
 		fprintf(e->out, " 0x%llx/0x%llx/%s/%c/%c/%llu", (unsigned long long)b->from,
-		        (unsigned long long)b->to, find_prediction(b->flags),
+		        (unsigned long long)b->to, get_prediction_letter(b->flags),
 		        b->flags & BRANCH_IN_TX ? 'X' : '-', b->flags & BRANCH_ABORT ? 'A' : '-',
 		        (unsigned long long)(b->flags >> 4 & 0xffff));
 		put_type(e->out, b->flags);

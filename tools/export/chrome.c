@@ -97,7 +97,7 @@ static struct chrome_thread *add_thread(struct exporter *e, uint64_t hash,
 }
 
 /* NULL without memory. Valid until the next call. */
-static struct chrome_thread *find_thread(struct exporter *e, const struct export_sample *s)
+static struct chrome_thread *find_or_add_thread(struct exporter *e, const struct export_sample *s)
 {
 	struct chrome *c = e->state;
 	const struct thread_search search = { c->threads, s->tid };
@@ -152,7 +152,7 @@ static uint32_t find_same_location(struct exporter *e, uint32_t i)
 }
 
 /* Locations are new in the order of their numbers. */
-static uint32_t find_function(struct exporter *e, uint32_t location)
+static uint32_t get_function_location(struct exporter *e, uint32_t location)
 {
 	struct chrome *c = e->state;
 
@@ -246,12 +246,12 @@ static uint32_t add_function_stack(struct exporter *e, const struct export_sampl
 		                           &e->failed);
 		if (e->failed)
 			return 0;
-		c->frames[i] = find_function(e, s->frames[i]);
+		c->frames[i] = get_function_location(e, s->frames[i]);
 	}
 	return export_add_stack(&c->stacks, c->frames, s->n_frames);
 }
 
-static uint64_t find_longest_ns(const struct exporter *e, const struct export_sample *s)
+static uint64_t compute_longest_ns(const struct exporter *e, const struct export_sample *s)
 {
 	return e->reader->events[s->event].is_clock && s->weight < LONGEST_NS ? 2 * s->weight
 	                                                                      : LONGEST_NS;
@@ -261,7 +261,7 @@ static void add_slices(struct exporter *e, const struct export_sample *s)
 {
 	struct chrome *c = e->state;
 	uint32_t stack = add_function_stack(e, s), common = 0;
-	struct chrome_thread *t = find_thread(e, s);
+	struct chrome_thread *t = find_or_add_thread(e, s);
 
 	e->failed |= c->stacks.failed;
 	if (e->failed)
@@ -271,7 +271,7 @@ static void add_slices(struct exporter *e, const struct export_sample *s)
 	end_slices(e, t, s->tid, common, s->time < t->end ? s->time : t->end);
 	t->pid = s->pid;
 	t->stack = stack;
-	t->end = time_span_after(s->time, find_longest_ns(e, s));
+	t->end = time_span_after(s->time, compute_longest_ns(e, s));
 	begin_slices(e, s, stack, common);
 }
 

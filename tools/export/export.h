@@ -140,7 +140,7 @@ const char *export_name(const struct export_reader *r, const struct export_locat
 bool export_leaves_names(const struct export_reader *r, const struct export_mapping *m);
 /* The line of the first instruction of the function of a location; unknown if that was inlined
  * into it. */
-struct export_source export_find_function_source(struct export_reader *r,
+struct export_source export_read_function_source(struct export_reader *r,
                                                  const struct export_location *l);
 /* The file that a location is in. */
 const char *export_object(const struct export_reader *r, const struct export_location *l);
@@ -318,6 +318,7 @@ char *export_read_file(const char *path, size_t *len);
 
 /* Of the mappings with an id in @ids, finds the one that looks most like the main program, and of
  * several the one with most @samples. 0: all are libraries. */
-uint32_t export_find_main_mapping(struct exporter *e, const uint32_t *ids, const uint64_t *samples);
+uint32_t export_choose_main_mapping(struct exporter *e, const uint32_t *ids,
+                                    const uint64_t *samples);
 
 #endif

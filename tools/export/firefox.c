@@ -250,7 +250,7 @@ static unsigned count_columns(const struct export_reader *r)
 	return n;
 }
 
-static const struct timeline *find_longest(const struct timelines *t)
+static const struct timeline *choose_longest(const struct timelines *t)
 {
 	const struct timeline *best = NULL;
 
@@ -302,7 +302,7 @@ static void put_category(struct json *j, const char *name, const char *colour)
 }
 
 /* The mean distance of samples in the thread that has most of them. */
-static double find_sampling_interval(const struct timeline *best)
+static double compute_sampling_interval(const struct timeline *best)
 {
 	if (!best || best->n < 2)
 		return 1;
@@ -313,7 +313,7 @@ static double find_sampling_interval(const struct timeline *best)
 static void put_meta(struct exporter *e, struct json *j)
 {
 	const struct firefox *f = e->state;
-	double interval = find_sampling_interval(f->longest);
+	double interval = compute_sampling_interval(f->longest);
 
 	put_begin(j, "meta", '{');
 	put_real(j, "interval", interval > 0 ? interval : 1);
@@ -408,7 +408,7 @@ static void end_file(struct exporter *e)
 	struct firefox *f = e->state;
 	struct json j = { .out = e->out };
 
-	f->longest = find_longest(&f->lines);
+	f->longest = choose_longest(&f->lines);
 	f->tables.stack_numbers = calloc(f->lines.stacks.n + 1, sizeof(uint32_t));
 	f->tables.frame_numbers = calloc(e->reader->n_locations, sizeof(uint32_t));
 	e->failed |= !f->tables.stack_numbers || !f->tables.frame_numbers;

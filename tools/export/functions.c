@@ -60,7 +60,7 @@ static void number_location(struct export_reader *r, const struct export_locatio
 			                       .object = r->mappings[l->mapping].file };
 
 		if (i == 0)
-			key.source = export_find_function_source(r, l);
+			key.source = export_read_function_source(r, l);
 		if (!key.source.file && i + 1 == l->n_names)
 			key.source.file = l->source.file;
 		r->function_numbers[l->first_name + i] = add_function(r, &key);

@@ -152,7 +152,7 @@ static uint64_t file_offset(const struct export_location *l, const struct export
 	return l->address - l->is_caller - m->start + m->offset;
 }
 
-struct export_source export_find_function_source(struct export_reader *r,
+struct export_source export_read_function_source(struct export_reader *r,
                                                  const struct export_location *l)
 {
 	const struct export_mapping *m = &r->mappings[l->mapping];
@@ -274,8 +274,8 @@ bool export_begin_locations(struct export_reader *r)
 	return true;
 }
 
-static struct known_location *find_known_location(const struct export_reader *r,
-                                                  uint32_t generation, uint64_t address)
+static struct known_location *get_known_location(const struct export_reader *r, uint32_t generation,
+                                                 uint64_t address)
 {
 	uint64_t hash = (address ^ (uint64_t)generation << 40) * 0x9e3779b97f4a7c15u;
 
@@ -299,7 +299,7 @@ uint32_t export_number_location(struct export_reader *r, const struct process *p
 {
 	bool is_kernel = mode == PFM_MISC_KERNEL;
 	uint32_t generation = is_kernel ? r->tasks.kernel_generation : process->generation;
-	struct known_location *known = find_known_location(r, generation, address);
+	struct known_location *known = get_known_location(r, generation, address);
 	const struct export_location l = { .address = address,
 		                           .mode = mode,
 		                           .is_caller = is_caller };

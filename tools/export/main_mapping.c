@@ -44,7 +44,8 @@ static unsigned rank_program(const struct exporter *e, const struct text_pool *t
 	return path[0] == '/' && !strstr(base_name(path), ".so");
 }
 
-uint32_t export_find_main_mapping(struct exporter *e, const uint32_t *ids, const uint64_t *samples)
+uint32_t export_choose_main_mapping(struct exporter *e, const uint32_t *ids,
+                                    const uint64_t *samples)
 {
 	struct text_pool tasks = { .n = 0 };
 	unsigned best_rank = 0;

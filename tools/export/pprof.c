@@ -205,7 +205,7 @@ static void put_mappings(struct exporter *e)
 	uint32_t main_mapping, next_id = 1;
 
 	count_mapping_samples(e);
-	main_mapping = export_find_main_mapping(e, p->mapping_ids, p->mapping_samples);
+	main_mapping = export_choose_main_mapping(e, p->mapping_ids, p->mapping_samples);
 	p->mapping_ids[0] = 0;
 	if (main_mapping) {
 		p->mapping_ids[main_mapping] = next_id++;
@@ -229,7 +229,7 @@ static void add_label(struct pprof *p, uint64_t key, uint64_t text, uint64_t num
 }
 
 /* The string that is text number @task of the reader: threads have few names, and rows are many. */
-static uint64_t find_task_string(struct exporter *e, uint32_t task)
+static uint64_t get_task_string(struct exporter *e, uint32_t task)
 {
 	struct pprof *p = e->state;
 
@@ -251,7 +251,7 @@ static void put_row(struct exporter *e, const struct export_row *row)
 		if (export_has_column(&e->reader->events[i]))
 			message_add_packed(&p->packed, i == row->event ? row->weight : 0);
 	message_add_message(&p->part, SAMPLE_VALUE, &p->packed);
-	add_label(p, p->thread, find_task_string(e, row->task), 0);
+	add_label(p, p->thread, get_task_string(e, row->task), 0);
 	add_label(p, p->pid, 0, (uint64_t)(int32_t)row->pid);
 	add_label(p, p->tid, 0, (uint64_t)(int32_t)row->tid);
 	add_label(p, p->cpu, 0, row->cpu);

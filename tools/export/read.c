@@ -21,7 +21,7 @@ static void add_frame(struct export_reader *r, unsigned *n, uint32_t location)
 
 void export_read_frames(struct export_reader *r, struct export_sample *s)
 {
-	const struct process *process = tasks_find_process(&r->tasks, s->record->pid);
+	const struct process *process = tasks_find_or_add_process(&r->tasks, s->record->pid);
 	struct frame_walk walk = { .record = s->record };
 
 	s->n_frames = 0;
@@ -36,7 +36,7 @@ void export_read_frames(struct export_reader *r, struct export_sample *s)
 
 uint64_t export_hash_chain(struct export_reader *r, const struct export_sample *s)
 {
-	const struct process *process = tasks_find_process(&r->tasks, s->record->pid);
+	const struct process *process = tasks_find_or_add_process(&r->tasks, s->record->pid);
 	const pfm_sample_t *sample = &s->record->body.sample;
 	const uint64_t parts[] = {
 		sample->n_chain ? pfmi_base_hash_bytes(sample->chain,

@@ -89,7 +89,7 @@ static void put_profile(struct exporter *e, struct json *j, const struct timelin
 }
 
 /* The thread with most samples is shown first. */
-static size_t find_main_profile(const struct timelines *t)
+static size_t choose_main_profile(const struct timelines *t)
 {
 	size_t best = 0;
 
@@ -112,7 +112,7 @@ static void end_file(struct exporter *e)
 	put_text(&j, "$schema", "https://www.speedscope.app/file-format-schema.json");
 	put_text(&j, "exporter", "pfm@" PERFMON_VERSION);
 	put_text(&j, "name", print_profile_losses(&e->reader->losses, text));
-	put_count(&j, "activeProfileIndex", find_main_profile(&p->lines));
+	put_count(&j, "activeProfileIndex", choose_main_profile(&p->lines));
 	put_frames(e, &j);
 	put_begin(&j, "profiles", '[');
 	for (size_t i = 0; i < p->lines.n; i++) {

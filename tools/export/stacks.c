@@ -159,8 +159,8 @@ uint32_t export_add_row(struct export_rows *rows, const struct export_row *key)
 enum { KNOWN_ROWS_LOG2 = 16 };
 
 /* The entry of a sample with these members; NULL without memory. */
-static struct known_row *find_known_row(struct export_rows *rows, const struct export_row *key,
-                                        uint64_t chain)
+static struct known_row *get_known_row(struct export_rows *rows, const struct export_row *key,
+                                       uint64_t chain)
 {
 	const uint64_t parts[] = { chain, (uint64_t)key->event << 32 | key->task,
 		                   (uint64_t)key->pid << 32 | key->tid, key->cpu };
@@ -191,7 +191,7 @@ void export_add_sample(struct exporter *e, unsigned keys, struct export_sample *
 		row.tid = s->tid;
 		row.cpu = s->cpu;
 	}
-	known = find_known_row(&e->rows, &row, export_hash_chain(e->reader, s));
+	known = get_known_row(&e->rows, &row, export_hash_chain(e->reader, s));
 	if (known && known->row) {
 		e->rows.list[known->row - 1].samples++;
 		e->rows.list[known->row - 1].weight += s->weight;
@@ -228,7 +228,7 @@ static bool is_same_timeline(const void *arg, uint32_t i)
 }
 
 /* NULL without memory. */
-static struct timeline *find_timeline(struct timelines *t, const struct export_sample *s)
+static struct timeline *find_or_add_timeline(struct timelines *t, const struct export_sample *s)
 {
 	const struct timeline_search search = { t->list, s };
 	const uint32_t words[] = { s->event, s->pid, s->tid };
@@ -247,7 +247,7 @@ static struct timeline *find_timeline(struct timelines *t, const struct export_s
 
 void export_add_to_timeline(struct timelines *t, const struct export_sample *s)
 {
-	struct timeline *line = find_timeline(t, s);
+	struct timeline *line = find_or_add_timeline(t, s);
 
 	if (!line)
 		return;

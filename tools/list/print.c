@@ -208,7 +208,7 @@ static const char *describe_host_state(unsigned flags)
 /* Writes the date of the vendor's list that @source names as YYYY-MM-DD: "03/24/2026", "17 Jan
  * 2025" or "Fri Jan 17 16:05:21 2025"; as YYYY-MM where @source has no day: "2026-04". Returns
  * whether there is one. */
-static bool find_list_date(const char *source, char date[DATE_SIZE])
+static bool parse_list_date(const char *source, char date[DATE_SIZE])
 {
 	static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
 	int year, month, day;
@@ -248,7 +248,7 @@ static void print_pmu_line(const struct lister *l, const perfmon_pmu_info_t *p)
 	size_t len = strlen(p->name),
 	       at = PMU_COLUMN + (len > NAME_COLUMNS ? len - NAME_COLUMNS : 0);
 	char text[512], date[DATE_SIZE];
-	bool has_date = l->pmus_only && find_list_date(p->source, date);
+	bool has_date = l->pmus_only && parse_list_date(p->source, date);
 
 	printf("  %s%-*s%s %5u events  %-*s", term_colour_begin(stdout, CYAN), NAME_COLUMNS,
 	       p->name, term_colour_end(stdout), p->n_events, narrow ? 0 : 10,
@@ -286,7 +286,7 @@ void print_listed_pmu(struct lister *l, const perfmon_pmu_info_t *p)
 	put_bool(j, "uncore", p->flags & PFM_PMU_UNCORE);
 	put_int(j, "instances", p->n_instances);
 	put_text(j, "origin", p->origin);
-	if (find_list_date(p->source, date))
+	if (parse_list_date(p->source, date))
 		put_text(j, "date", date);
 	put_end(j, '}');
 	put_line(j);

@@ -10,7 +10,7 @@
 /* ---- events of a PMU ------------------------------------------------------------------------ */
 
 /* Finds the requested events of PMU @pmu, sorted. Returns their number. */
-static size_t find_events(struct lister *l, int pmu, const perfmon_pmu_info_t *info)
+static size_t list_requested_events(struct lister *l, int pmu, const perfmon_pmu_info_t *info)
 {
 	perfmon_event_info_t e = PFM_INIT(e);
 	bool has_topics = false;
@@ -59,7 +59,7 @@ static int list_events(struct lister *l, int pmu, const perfmon_pmu_info_t *info
 
 	if (!reserve_found_events(l, info->n_events))
 		return report_no_memory();
-	n = find_events(l, pmu, info);
+	n = list_requested_events(l, pmu, info);
 	if (l->json)
 		put_found_events(l, info, n);
 	else if (n)

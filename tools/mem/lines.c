@@ -56,7 +56,7 @@ static bool is_same_line(const void *arg, uint32_t i)
 }
 
 /* The index of the line, which is added if it is new; HASH_NOT_FOUND without memory. */
-static uint32_t find_line(struct mem_lines *m, const struct mem_access *a)
+static uint32_t find_or_add_line(struct mem_lines *m, const struct mem_access *a)
 {
 	uint64_t mask = ~(uint64_t)(m->line_size - 1);
 	const struct line_search search = { m->lines, a->address & mask, a->physical & mask,
@@ -126,7 +126,7 @@ void mem_lines_add(struct mem_lines *m, const struct mem_access *a)
 	add_level(m, a);
 	if (!a->address)
 		return;
-	line = find_line(m, a);
+	line = find_or_add_line(m, a);
 	if (line == HASH_NOT_FOUND)
 		return;
 	add_to_sum(&m->lines[line].sum, a);

@@ -340,7 +340,7 @@ static uint64_t hash_host(void)
 }
 
 /* Returns the time of the next round by now_ns(). */
-static uint64_t find_next_round(const struct record_rounds *r)
+static uint64_t compute_next_round(const struct record_rounds *r)
 {
 	const uint64_t every = r->every * NS, free_time = every - r->round_seconds * NS,
 		       offset = free_time ? hash_host() % free_time : 0;
@@ -403,7 +403,7 @@ int record_continuously(const struct command_args *args, const struct record_rou
 		sigaddset(&signals, ends[i]);
 	sigprocmask(SIG_BLOCK, &signals, &before);
 	for (uint64_t n = 0; !is_over && (!r->n_rounds || n < r->n_rounds); n++) {
-		const uint64_t begin = find_next_round(r);
+		const uint64_t begin = compute_next_round(r);
 
 		while (!is_over && now_ns() < begin)
 			is_over = wait_for_signal(&signals, begin);

@@ -111,7 +111,7 @@ static void read_code(struct annotate_job *job)
 }
 
 /* Samples and weight of the function in @event. */
-static struct profile_sum find_function_sum(const struct annotate_job *job, unsigned event)
+static struct profile_sum compute_function_sum(const struct annotate_job *job, unsigned event)
 {
 	struct profile_sum sum = { 0 };
 
@@ -246,7 +246,7 @@ static void put_addresses(const struct annotate_job *job, unsigned event,
 static int put_event(const struct annotate_job *job, unsigned event)
 {
 	const struct profile *p = &job->profile;
-	struct profile_sum sum = find_function_sum(job, event);
+	struct profile_sum sum = compute_function_sum(job, event);
 	char number[GROUPED_MAX], title[NAME_LINE], function[NAME_LINE];
 	int status;
 
@@ -282,7 +282,7 @@ static const char *find_next_instruction_text(const struct annotate_job *job, ui
 
 static void put_event_json(const struct annotate_job *job, unsigned event)
 {
-	struct profile_sum sum = find_function_sum(job, event);
+	struct profile_sum sum = compute_function_sum(job, event);
 	size_t line = 0;
 
 	for (size_t i = 0; i < job->profile.n_places; i++) {

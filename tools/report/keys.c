@@ -302,8 +302,8 @@ void put_key_members(struct json *j, const struct profile *p, const struct profi
 {
 	put_text(j, "event", get_event_name(p, at->event));
 	if (p->n_slices > 1) {
-		put_real(j, "from", find_slice_start(p, at->slice));
-		put_real(j, "to", find_slice_start(p, at->slice + 1));
+		put_real(j, "from", compute_slice_start(p, at->slice));
+		put_real(j, "to", compute_slice_start(p, at->slice + 1));
 	}
 	if (keys & KEY_CPU && at->cpu == UNKNOWN_CPU)
 		put_null(j, "cpu");

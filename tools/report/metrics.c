@@ -126,7 +126,7 @@ static int choose_leader(const struct report_job *job, const struct metric_colum
 
 /* From the first record, the start of a command, to the last sample: the counts of the first sample
  * begin there. */
-static double find_recorded_seconds(const struct report_job *job)
+static double compute_recorded_seconds(const struct report_job *job)
 {
 	return (double)time_span_between(job->profile.recorded.first, job->profile.sampled.last) /
 	       1e9;
@@ -134,8 +134,8 @@ static double find_recorded_seconds(const struct report_job *job)
 
 /* Finds the inputs of a metric. Returns the name of one that its value needs and the recording does
  * not have, in @missing, as false; true if all are there and one of them is an event. */
-static bool find_inputs(const struct report_job *job, struct metric_column *m,
-                        pfm_metric_input_t *missing)
+static bool set_inputs(const struct report_job *job, struct metric_column *m,
+                       pfm_metric_input_t *missing)
 {
 	pfm_metric_input_t in = PFM_INIT(in);
 	int leader = choose_leader(job, m);
@@ -153,7 +153,7 @@ static bool find_inputs(const struct report_job *job, struct metric_column *m,
 			to->is_known = to->event != NO_EVENT;
 		} else {
 			to->is_known = !pfm_read_metric_constant(
-				job->ctx, &in, find_recorded_seconds(job), &to->constant);
+				job->ctx, &in, compute_recorded_seconds(job), &to->constant);
 		}
 		has_event |= to->event != NO_EVENT;
 		if (i < m->info.n_value_inputs && !to->is_known) {
@@ -202,7 +202,7 @@ static int add_column(struct report_job *job, int pmu, unsigned event, pfm_metri
 		return COLUMN_NO_MEMORY;
 	}
 	job->columns = more;
-	if (!find_inputs(job, &m, missing)) {
+	if (!set_inputs(job, &m, missing)) {
 		free(m.inputs);
 		return COLUMN_NOT_RECORDED;
 	}
@@ -368,8 +368,8 @@ static bool compute_column(const struct report_job *job, const struct metric_col
 }
 
 /* "ipc [insn per cycle]"; returns the width of its column. */
-static int find_column_title(const struct report_job *job, const struct metric_column *m,
-                             char title[TITLE_MAX])
+static int print_column_title(const struct report_job *job, const struct metric_column *m,
+                              char title[TITLE_MAX])
 {
 	int len = snprintf(title, TITLE_MAX, "%s%s%s%s", m->info.name, *m->info.unit ? " [" : "",
 	                   m->info.unit, *m->info.unit ? "]" : "");
@@ -385,7 +385,7 @@ size_t measure_metric_cells(const struct report_job *job)
 	size_t sum = 0;
 
 	for (unsigned i = 0; i < job->n_shown_columns; i++)
-		sum += 2 + (size_t)find_column_title(job, &job->columns[i], title);
+		sum += 2 + (size_t)print_column_title(job, &job->columns[i], title);
 	return sum;
 }
 
@@ -439,7 +439,7 @@ void put_metric_titles(const struct report_job *job)
 	char title[TITLE_MAX];
 
 	for (unsigned i = 0; i < job->n_shown_columns; i++) {
-		int width = find_column_title(job, &job->columns[i], title);
+		int width = print_column_title(job, &job->columns[i], title);
 
 		put_cell(title, width);
 	}
@@ -453,7 +453,7 @@ void put_metric_cells(const struct report_job *job, uint32_t block)
 		const struct metric_column *m = &job->columns[i];
 		double n = count_column_samples(&job->profile.counts, m, block);
 		pfm_metric_value_t v = PFM_INIT(v);
-		int width = find_column_title(job, m, title);
+		int width = print_column_title(job, m, title);
 
 		if (n < SAMPLES_MIN)
 			snprintf(cell, sizeof(cell), "too few%s (%.0f)",

@@ -18,7 +18,7 @@ const char *get_event_name(const struct profile *p, unsigned event)
 	return name;
 }
 
-const struct profile_sum *find_place_sum(const struct profile *p, const struct profile_place *at)
+const struct profile_sum *get_place_sum(const struct profile *p, const struct profile_place *at)
 {
 	return &p->sums[(size_t)at->event * p->n_slices + at->slice];
 }
@@ -38,7 +38,7 @@ static double standard_error(double share, uint64_t n)
 	return n ? sqrt(share * (1 - share) / (double)n) : 0;
 }
 
-double find_slice_start(const struct profile *p, unsigned slice)
+double compute_slice_start(const struct profile *p, unsigned slice)
 {
 	return (double)time_span_length(&p->sampled) / 1e9 * slice / p->n_slices;
 }
@@ -55,8 +55,8 @@ void put_group_title(const struct profile *p, unsigned event, unsigned slice)
 	printf("%s%s%s", term_colour_begin(stdout, BOLD),
 	       profile_format_line(get_event_name(p, event), title), term_colour_end(stdout));
 	if (p->n_slices > 1)
-		printf(", %.3f to %.3f s", find_slice_start(p, slice),
-		       find_slice_start(p, slice + 1));
+		printf(", %.3f to %.3f s", compute_slice_start(p, slice),
+		       compute_slice_start(p, slice + 1));
 	printf(": %s samples\n",
 	       group_digits(p->sums[(size_t)event * p->n_slices + slice].samples, number));
 }
@@ -71,7 +71,7 @@ static double compute_share(uint64_t weight, const struct profile_sum *sum)
 static void put_place(const struct report_job *job, const struct profile_place *at,
                       const struct key_layout *layout)
 {
-	const struct profile_sum *sum = find_place_sum(&job->profile, at);
+	const struct profile_sum *sum = get_place_sum(&job->profile, at);
 
 	if (job->options.children) {
 		put_share(stdout, compute_share(at->children_weight, sum), sum->samples);
@@ -144,7 +144,7 @@ static size_t put_group(const struct report_job *job, size_t i)
 		rest += p->places[k].weight;
 	if (n > shown)
 		printf("%6.2f%%%s in %zu more place%s; -n 0 shows all\n",
-		       100 * compute_share(rest, find_place_sum(p, first)),
+		       100 * compute_share(rest, get_place_sum(p, first)),
 		       job->options.children ? " (self)" : "", n - shown, n - shown > 1 ? "s" : "");
 	putchar('\n');
 	return i + n;
@@ -187,7 +187,7 @@ void put_share_members(struct json *j, const char *prefix, uint64_t samples, uin
 
 static void put_place_json(const struct report_job *job, const struct profile_place *at)
 {
-	const struct profile_sum *sum = find_place_sum(&job->profile, at);
+	const struct profile_sum *sum = get_place_sum(&job->profile, at);
 	struct json j = { .out = stdout };
 
 	put_begin(&j, NULL, '{');

@@ -192,7 +192,7 @@ static void print_hint(const char *text)
 
 /* " FILE" for a command that reads the recording at @path; "" for the usual file, standard input,
  * and a name that a shell would take apart. */
-static const char *find_recording_operand(const char *path, char text[NAME_LINE])
+static const char *print_recording_operand(const char *path, char text[NAME_LINE])
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 				    "0123456789_./+-,@";
@@ -210,7 +210,7 @@ static void print_hints(const struct report_job *job, const char *path)
 
 	if (!term_is_terminal(stdout))
 		return;
-	find_recording_operand(path, file);
+	print_recording_operand(path, file);
 	if (job->profile.has_chains && !job->options.tree) {
 		snprintf(text, sizeof(text),
 		         "pfm report -g%s shows callers, pfm report --svg%s >flame.svg a flame "

@@ -106,7 +106,7 @@ static void read_text(struct source_text *t, struct source_file *f)
 }
 
 /* The file called @name; NULL if there are too many, and without memory. */
-static struct source_file *find_source_file(struct source_text *t, const char *name)
+static struct source_file *find_or_read_source_file(struct source_text *t, const char *name)
 {
 	struct source_file *f;
 
@@ -171,7 +171,7 @@ bool source_text_show(struct source_text *t, uint64_t address,
 	name = strndup(spot->source, (size_t)(colon - spot->source));
 	if (!name)
 		return false;
-	f = find_source_file(t, name);
+	f = find_or_read_source_file(t, name);
 	free(name);
 	return !t->failed && (!f || show_lines(f, (unsigned)line, add, arg));
 }

@@ -18,7 +18,7 @@ struct tree_links {
  * one event. */
 static const struct profile *sorted;
 
-static unsigned find_node_event(const struct profile *p, uint32_t node)
+static unsigned get_node_event(const struct profile *p, uint32_t node)
 {
 	return p->places[p->nodes[node].place].event;
 }
@@ -80,11 +80,11 @@ static bool order_by_event(uint32_t *order, const struct profile *p)
 	if (!next)
 		return false;
 	for (uint32_t i = 0; i < p->n_nodes; i++)
-		next[find_node_event(p, i) + 1]++;
+		next[get_node_event(p, i) + 1]++;
 	for (unsigned i = 0; i < p->n_events; i++)
 		next[i + 1] += next[i];
 	for (uint32_t i = 0; i < p->n_nodes; i++)
-		order[next[find_node_event(p, i)]++] = i;
+		order[next[get_node_event(p, i)]++] = i;
 	free(next);
 	return true;
 }
@@ -150,7 +150,7 @@ static void put_node(const struct report_job *job, uint32_t node, unsigned depth
 	const struct profile *p = &job->profile;
 	const struct profile_node *n = &p->nodes[node];
 	const struct profile_place *at = &p->places[n->place];
-	const struct profile_sum *sum = find_place_sum(p, at);
+	const struct profile_sum *sum = get_place_sum(p, at);
 
 	put_share(stdout, (double)n->weight / (double)sum->weight, sum->samples);
 	if (job->has_two_shares) {
@@ -166,7 +166,7 @@ static void put_node_json(const struct report_job *job, uint32_t node, unsigned 
 	const struct profile *p = &job->profile;
 	const struct profile_node *n = &p->nodes[node];
 	const struct profile_place *at = &p->places[n->place];
-	const struct profile_sum *sum = find_place_sum(p, at);
+	const struct profile_sum *sum = get_place_sum(p, at);
 	uint64_t self_samples, self_weight;
 	struct json j = { .out = stdout };
 
@@ -245,7 +245,7 @@ static void put_tree(const struct report_job *job, struct tree_links *t, size_t 
 		visit_nodes(job, t, put_node_json, NULL);
 		return;
 	}
-	put_group_title(p, find_node_event(p, t->order[i]), 0);
+	put_group_title(p, get_node_event(p, t->order[i]), 0);
 	put_tree_titles(job);
 	layout = lay_out_tree(job, t);
 	visit_nodes(job, t, put_node, &layout);
@@ -253,7 +253,7 @@ static void put_tree(const struct report_job *job, struct tree_links *t, size_t 
 		printf("%zu more node%s with at most %.2f%% each; -n 0 shows all\n", n - shown,
 		       n - shown > 1 ? "s" : "",
 		       100 * (double)p->nodes[t->order[i + shown]].weight /
-		               (double)find_place_sum(p, &p->places[p->nodes[t->order[i]].place])
+		               (double)get_place_sum(p, &p->places[p->nodes[t->order[i]].place])
 		                       ->weight);
 	putchar('\n');
 }
@@ -269,9 +269,9 @@ int put_trees(const struct report_job *job)
 		return report_no_memory();
 	}
 	for (size_t i = 0; i < p->n_nodes; i += n) {
-		unsigned event = find_node_event(p, t.order[i]);
+		unsigned event = get_node_event(p, t.order[i]);
 
-		for (n = 1; i + n < p->n_nodes && find_node_event(p, t.order[i + n]) == event; n++)
+		for (n = 1; i + n < p->n_nodes && get_node_event(p, t.order[i + n]) == event; n++)
 			;
 		if (p->samples[event])
 			put_tree(job, &t, i, n);

@@ -69,11 +69,11 @@ enum {
 bool option_keys(struct command_args *args, const char *value, unsigned allowed, unsigned *keys);
 /* The name of event number @event; valid until the next call. */
 const char *get_event_name(const struct profile *p, unsigned event);
-const struct profile_sum *find_place_sum(const struct profile *p, const struct profile_place *at);
+const struct profile_sum *get_place_sum(const struct profile *p, const struct profile_place *at);
 /* The number of samples of all events. */
 uint64_t count_profile_samples(const struct profile *p);
 /* Start of slice number @slice, in seconds from the first sample. */
-double find_slice_start(const struct profile *p, unsigned slice);
+double compute_slice_start(const struct profile *p, unsigned slice);
 /* Prints the line of an event, or of an event in a slice, above its table. */
 void put_group_title(const struct profile *p, unsigned event, unsigned slice);
 /* "  12.34% +- 0.56" */

@@ -243,11 +243,11 @@ static void put_metric_value(struct exposition *x, const struct stat_job *job,
 static void put_metric_family(struct exposition *x, const struct stat_job *job, unsigned first)
 {
 	const struct series *s = job->series;
-	const struct series_family f = find_metric_family(&s->metrics[first].answer.info);
+	const struct series_family f = get_metric_family(&s->metrics[first].answer.info);
 
 	begin_family(x, f.name, FAMILY_GAUGE, f.unit.base, f.help);
 	for (unsigned i = first; i < s->n_metrics; i++) {
-		const struct series_family other = find_metric_family(&s->metrics[i].answer.info);
+		const struct series_family other = get_metric_family(&s->metrics[i].answer.info);
 
 		if (s->metrics[i].is_computed && strcmp(other.name, f.name) == 0)
 			put_metric_value(x, job, &s->metrics[i], &other.unit);
@@ -264,10 +264,10 @@ static void put_metric_families(struct exposition *x, const struct stat_job *job
 
 		if (!s->metrics[i].is_computed)
 			continue;
-		name = find_metric_family(&s->metrics[i].answer.info).name;
+		name = get_metric_family(&s->metrics[i].answer.info).name;
 		for (k = 0; k < i; k++)
 			if (s->metrics[k].is_computed &&
-			    find_metric_family(&s->metrics[k].answer.info).name == name)
+			    get_metric_family(&s->metrics[k].answer.info).name == name)
 				break;
 		if (k == i)
 			put_metric_family(x, job, i);
@@ -301,7 +301,7 @@ static void put_metric_errors(struct exposition *x, const struct stat_job *job)
 		if (has_metric_value(m) && m->answer.value.error > 0)
 			put_real_sample(x, list_metric_labels(&labels, job, m),
 			                m->answer.value.error *
-			                        find_metric_family(&m->answer.info).unit.factor);
+			                        get_metric_family(&m->answer.info).unit.factor);
 	}
 }
 

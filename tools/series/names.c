@@ -129,7 +129,7 @@ static const struct unit_family {
 
 #define LENGTH(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
 
-static struct series_unit find_series_unit(const char *text)
+static struct series_unit get_series_unit(const char *text)
 {
 	for (size_t i = 0; i < LENGTH(units); i++)
 		if (strcmp(units[i].text, text) == 0)
@@ -165,7 +165,7 @@ static const struct node_name *find_node_name(const pfm_count_info_t *info)
 }
 
 /* Events that have the same name in node_exporter are one event, under the first of their names. */
-const char *find_series_event(const pfm_count_info_t *info)
+const char *get_series_event(const pfm_count_info_t *info)
 {
 	const struct node_name *node = find_node_name(info);
 
@@ -176,10 +176,10 @@ const char *find_series_event(const pfm_count_info_t *info)
 	return node->event;
 }
 
-struct series_family find_count_family(const pfm_count_info_t *info)
+struct series_family get_count_family(const pfm_count_info_t *info)
 {
 	const struct node_name *node = find_node_name(info);
-	struct series_unit unit = find_series_unit(info->unit);
+	struct series_unit unit = get_series_unit(info->unit);
 	size_t i = 0;
 
 	if (node && !*info->unit)
@@ -192,13 +192,13 @@ struct series_family find_count_family(const pfm_count_info_t *info)
 	};
 }
 
-struct series_family find_metric_family(const pfm_metric_info_t *info)
+struct series_family get_metric_family(const pfm_metric_info_t *info)
 {
 	for (size_t i = 0; i < LENGTH(contract_names); i++)
 		if (strcmp(contract_names[i].metric, info->name) == 0 &&
 		    strcmp(contract_names[i].unit, info->unit) == 0)
 			return (struct series_family){ contract_names[i].family, info->desc,
-				                       find_series_unit(info->unit) };
+				                       get_series_unit(info->unit) };
 	return (struct series_family){ "perfmon_metric",
 		                       "Metrics of the processor's own list.",
 		                       { info->unit, "", 1 } };

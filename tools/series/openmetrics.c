@@ -10,7 +10,7 @@
 
 enum { NUMBER_MAX = 40, LINES_SIZE = 65536 };
 
-enum exposition_format find_exposition_format(const char *name)
+enum exposition_format parse_exposition_format(const char *name)
 {
 	if (strcmp(name, "openmetrics") == 0)
 		return EXPOSITION_OPENMETRICS;
@@ -19,12 +19,12 @@ enum exposition_format find_exposition_format(const char *name)
 
 /* ---- families -------------------------------------------------------------------------------- */
 
-static const char *find_suffix(enum family_type type)
+static const char *get_suffix(enum family_type type)
 {
 	return type == FAMILY_COUNTER ? "_total" : type == FAMILY_INFO ? "_info" : "";
 }
 
-static const char *find_type_name(const struct exposition *x)
+static const char *get_type_name(const struct exposition *x)
 {
 	static const char *const names[] = { "counter", "gauge", "stateset", "info" };
 
@@ -121,8 +121,8 @@ void begin_family(struct exposition *x, const char *name, enum family_type type,
 		otlp_begin_family(x->otlp, name, type, unit, help);
 		return;
 	}
-	suffix = x->format == EXPOSITION_PROMETHEUS ? find_suffix(type) : "";
-	put_texts(x, (const char *const[]){ "# TYPE ", name, suffix, " ", find_type_name(x), "\n",
+	suffix = x->format == EXPOSITION_PROMETHEUS ? get_suffix(type) : "";
+	put_texts(x, (const char *const[]){ "# TYPE ", name, suffix, " ", get_type_name(x), "\n",
 	                                    NULL });
 	if (*unit && x->format == EXPOSITION_OPENMETRICS)
 		put_texts(x, (const char *const[]){ "# UNIT ", name, " ", unit, "\n", NULL });
@@ -197,7 +197,7 @@ static void make_labels(struct exposition *x, const struct label *labels)
 /* Writes a sample with the present labels. */
 static void put_sample(struct exposition *x, const char *value, size_t value_len)
 {
-	const char *suffix = find_suffix(x->type);
+	const char *suffix = get_suffix(x->type);
 	const size_t family_len = strlen(x->family), suffix_len = strlen(suffix),
 		     len = family_len + suffix_len + x->n + value_len + 3;
 	char *to = reserve_line(x, len);

@@ -42,7 +42,7 @@ struct exposition {
 };
 
 /* The format called @name; EXPOSITION_NONE for other names. */
-enum exposition_format find_exposition_format(const char *name);
+enum exposition_format parse_exposition_format(const char *name);
 /* Begins family @name, without "_total" or "_info". @unit is its last word, or "". */
 void begin_family(struct exposition *x, const char *name, enum family_type type, const char *unit,
                   const char *help);

@@ -38,7 +38,7 @@ enum {
 };
 
 /* Base units of OpenMetrics as UCUM writes them. */
-static const char *find_ucum_unit(const char *unit)
+static const char *get_ucum_unit(const char *unit)
 {
 	static const struct {
 		const char *name, *ucum;
@@ -72,7 +72,7 @@ void otlp_begin_family(struct otlp_metrics *o, const char *name, enum family_typ
 	message_add_text(&o->metric, METRIC_NAME, name);
 	message_add_text(&o->metric, METRIC_DESCRIPTION, help);
 	if (*unit)
-		message_add_text(&o->metric, METRIC_UNIT, find_ucum_unit(unit));
+		message_add_text(&o->metric, METRIC_UNIT, get_ucum_unit(unit));
 }
 
 static void add_attribute(struct otlp_metrics *o, struct message *to, unsigned field,

@@ -25,7 +25,7 @@ static int compare_events(const struct stat_row *a, const struct stat_row *b)
 
 	if (!order)
 		order = strcmp(a->info.pmu, b->info.pmu);
-	return order ? order : strcmp(find_series_event(&a->info), find_series_event(&b->info));
+	return order ? order : strcmp(get_series_event(&a->info), get_series_event(&b->info));
 }
 
 struct sorted_row {
@@ -55,7 +55,7 @@ static void mark_first_rows(const struct stat_job *job, const struct sorted_row 
 	}
 }
 
-static bool find_row_series(struct stat_job *job)
+static bool make_row_series(struct stat_job *job)
 {
 	struct sorted_row *sorted = calloc(job->n_rows + 1, sizeof(*sorted));
 
@@ -63,8 +63,8 @@ static bool find_row_series(struct stat_job *job)
 		return false;
 	for (unsigned i = 0; i < job->n_rows; i++) {
 		sorted[i].at = &job->rows[i];
-		job->series->rows[i].family = find_count_family(&job->rows[i].info);
-		job->series->rows[i].event = find_series_event(&job->rows[i].info);
+		job->series->rows[i].family = get_count_family(&job->rows[i].info);
+		job->series->rows[i].event = get_series_event(&job->rows[i].info);
 	}
 	qsort(sorted, job->n_rows, sizeof(*sorted), compare_rows);
 	for (unsigned i = 0; i < job->n_rows; i++) {
@@ -79,7 +79,7 @@ static bool find_row_series(struct stat_job *job)
 }
 
 /* Each metric has a series for each place. */
-static bool find_metric_series(struct stat_job *job)
+static bool make_metric_series(struct stat_job *job)
 {
 	struct series *s = job->series;
 	unsigned n = 0;
@@ -95,7 +95,7 @@ static bool find_metric_series(struct stat_job *job)
 	return s->metrics;
 }
 
-static void find_processors(struct series *s, const pfm_ctx_t *ctx)
+static void list_processors(struct series *s, const pfm_ctx_t *ctx)
 {
 	perfmon_pmu_info_t pmu = PFM_INIT(pmu);
 	int n = pfm_count_pmus(ctx);
@@ -115,10 +115,10 @@ static bool prepare_series(struct stat_job *job)
 	job->series = calloc(1, sizeof(*job->series));
 	if (!job->series)
 		return false;
-	find_processors(job->series, job->ctx);
+	list_processors(job->series, job->ctx);
 	job->series->rows = calloc(job->n_rows + 1, sizeof(*job->series->rows));
 	job->series->n_rows = job->n_rows;
-	return job->series->rows && find_row_series(job) && find_metric_series(job);
+	return job->series->rows && make_row_series(job) && make_metric_series(job);
 }
 
 void free_series(struct stat_job *job)
@@ -161,7 +161,7 @@ bool extend_series(struct stat_job *job)
 	free(s->metrics);
 	s->metrics = NULL;
 	s->n_metrics = s->n_row_series = 0;
-	return find_row_series(job) && find_metric_series(job);
+	return make_row_series(job) && make_metric_series(job);
 }
 
 size_t count_most_series(struct stat_job *job)
@@ -180,7 +180,7 @@ bool update_series(struct stat_job *job, double elapsed)
 		if (job->rows[i].tally.counted)
 			job->series->rows[i].total += job->rows[i].tally.count.value;
 		if (job->rotation.is_on)
-			job->series->rows[i].slot_error = find_slot_error(job, &job->rows[i]);
+			job->series->rows[i].slot_error = compute_slot_error(job, &job->rows[i]);
 	}
 	for (unsigned i = 0; i < job->series->n_metrics; i++) {
 		struct metric_series *m = &job->series->metrics[i];

@@ -21,9 +21,9 @@ struct series_family {
 };
 
 /* The name of an event in labels. */
-const char *find_series_event(const pfm_count_info_t *info);
-struct series_family find_count_family(const pfm_count_info_t *info);
-struct series_family find_metric_family(const pfm_metric_info_t *info);
+const char *get_series_event(const pfm_count_info_t *info);
+struct series_family get_count_family(const pfm_count_info_t *info);
+struct series_family get_metric_family(const pfm_metric_info_t *info);
 
 /* ---- values (series.c) ----------------------------------------------------------------------- */
 

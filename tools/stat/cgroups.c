@@ -181,7 +181,7 @@ static bool add_folders(struct found_cgroups *f, char *const *paths, size_t n)
 }
 
 /* The folders that @pattern matches below @mount. False without memory. */
-static bool find_folders(struct found_cgroups *f, const char *mount, const char *pattern)
+static bool list_folders(struct found_cgroups *f, const char *mount, const char *pattern)
 {
 	size_t size = strlen(mount) + strlen(pattern) + 2;
 	char *whole = malloc(size);
@@ -212,13 +212,13 @@ static void remove_repeated(struct found_cgroups *f)
 }
 
 /* Finds all groups that match the patterns, sorted by path. False without memory. */
-static bool find_cgroups(const struct stat_job *job, const char *mount, struct found_cgroups *f)
+static bool list_cgroups(const struct stat_job *job, const char *mount, struct found_cgroups *f)
 {
 	char *copy = strdup(job->cgroups), *rest = copy, *pattern;
 	bool is_good = copy != NULL;
 
 	while (is_good && (pattern = strsep(&rest, ",")))
-		is_good = !*pattern || find_folders(f, mount, pattern);
+		is_good = !*pattern || list_folders(f, mount, pattern);
 	free(copy);
 	if (!is_good)
 		return false;
@@ -327,7 +327,7 @@ static bool add_part(struct stat_job *job, const struct found_cgroup *found, con
 
 /* Returns how many more parts may be counted; SIZE_MAX while the number of series of a part is
  * unknown. */
-static size_t find_room(struct stat_job *job, size_t most_series)
+static size_t compute_room(struct stat_job *job, size_t most_series)
 {
 	const size_t used = job->n_parts ? count_most_series(job) : 0,
 		     each = job->n_parts ? used / job->n_parts : 0;
@@ -352,7 +352,7 @@ static bool remove_gone(struct stat_job *job, struct cgroup_figures *figures, un
 static bool add_new(struct stat_job *job, const struct found_cgroups *f, const char *mount,
                     size_t most_series, struct cgroup_figures *figures)
 {
-	size_t size = find_room(job, most_series);
+	size_t size = compute_room(job, most_series);
 	bool is_good = true;
 
 	for (size_t i = 0; i < f->n && is_good; i++) {
@@ -371,7 +371,7 @@ static bool add_new(struct stat_job *job, const struct found_cgroups *f, const c
 		size--;
 		if (is_good && !before) {
 			is_good = extend_series(job);
-			size = find_room(job, most_series);
+			size = compute_room(job, most_series);
 		}
 	}
 	return is_good && extend_series(job);
@@ -392,7 +392,7 @@ int update_cgroups(struct stat_job *job, size_t most_series, bool is_counting,
 {
 	struct found_cgroups f = { 0 };
 	char mount[PATH_MAX];
-	bool is_good = find_cgroup_mount(mount, sizeof(mount)) && find_cgroups(job, mount, &f);
+	bool is_good = find_cgroup_mount(mount, sizeof(mount)) && list_cgroups(job, mount, &f);
 	unsigned n_gone = is_good ? mark_gone(job, &f) : 0, n_kept = job->n_parts - n_gone;
 
 	figures->n_omitted = 0;

@@ -243,7 +243,7 @@ static int serve_control(struct stat_job *job)
 }
 
 /* Returns the next time to check processes and update the display, which no signal requests. */
-static uint64_t find_next_look(const struct stat_job *job, uint64_t now)
+static uint64_t compute_next_look(const struct stat_job *job, uint64_t now)
 {
 	bool must_poll = job->n_pids || job->n_tids || job->control.on || term_is_terminal(stderr);
 
@@ -251,10 +251,10 @@ static uint64_t find_next_look(const struct stat_job *job, uint64_t now)
 }
 
 /* Returns the time of the next thing to do at @now. */
-static uint64_t find_next_deadline(const struct stat_job *job, const struct stat_run *r,
-                                   uint64_t now)
+static uint64_t compute_next_deadline(const struct stat_job *job, const struct stat_run *r,
+                                      uint64_t now)
 {
-	uint64_t until = find_next_look(job, now);
+	uint64_t until = compute_next_look(job, now);
 
 	if (job->interval)
 		until = choose_earlier_deadline(until, r->next_report);
@@ -303,7 +303,7 @@ static int wait_for_end(struct stat_job *job, struct stat_run *r)
 		over = is_time_over(job, r, now);
 		if (over || rc != EXIT_DONE || is_target_gone(job, r))
 			break;
-		if (wait_signal(job, &r->child, find_next_deadline(job, r, now)) == INTERRUPTED)
+		if (wait_signal(job, &r->child, compute_next_deadline(job, r, now)) == INTERRUPTED)
 			break;
 	}
 	stop_targets(job);

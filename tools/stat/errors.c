@@ -35,7 +35,7 @@ uint64_t begin_slice(struct stat_job *job)
 	unsigned counts = 0;
 
 	if (job->rotation.is_on)
-		return find_slot_end(&job->rotation);
+		return compute_slot_end(&job->rotation);
 	for (unsigned i = 0; i < job->n_parts; i++)
 		counts += job->parts[i].n;
 	/* Reading takes time, so more counts need longer slices. */

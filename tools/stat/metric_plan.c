@@ -160,7 +160,7 @@ static int plan_metrics(struct stat_job *job)
 	int rc = PFMLIB_ERR_NOMEM;
 	int status = EXIT_DONE;
 
-	options.taken = find_kept_counters(job->ctx, job->counters_free);
+	options.taken = count_kept_counters(job->ctx, job->counters_free);
 	options.flags = job->counters_free ? 0 : PFM_PLAN_RESERVED_IF_NEEDED;
 	if (texts && job->rotation.is_on)
 		n = move_events(job, texts, n);

@@ -7,7 +7,7 @@
 
 enum { NUMBER_SIZE = 40, UNIT_SIZE = 512 };
 
-const char *find_common_pmu(const struct stat_job *job, const struct stat_metric *m)
+const char *get_common_pmu(const struct stat_job *job, const struct stat_metric *m)
 {
 	perfmon_pmu_info_t pmu = PFM_INIT(pmu);
 
@@ -29,7 +29,7 @@ static void print_metric(const struct stat_job *job, const struct input_counts *
                          const pfm_metric_value_t *v, const pfm_metric_check_t *check,
                          const char *label, double time)
 {
-	const char *pmu = find_common_pmu(job, &r->metric);
+	const char *pmu = get_common_pmu(job, &r->metric);
 	char value[40] = "";
 
 	if (v->state == PFM_METRIC_DEFINED)

@@ -324,7 +324,7 @@ static int parse_stat_option(struct command_args *args, struct stat_job *job, in
 	case OPT_ROTATE: return set_rotation(args, &job->rotation, value, 100);
 	case OPT_WISH: return parse_rotation_wish(args, &job->rotation, value);
 	case OPT_FORMAT:
-		job->format = find_exposition_format(value);
+		job->format = parse_exposition_format(value);
 		return job->format ? -1
 		                   : report_usage_error(args,
 		                                        "expected openmetrics or prometheus after "

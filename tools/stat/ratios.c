@@ -140,8 +140,8 @@ static bool compute_row_rate(const struct stat_job *job, const struct stat_row *
 
 /* Uses the counts of one core type if it has all events of the ratio, else the counts of all core
  * types. */
-bool find_row_ratio(const struct stat_job *job, const struct stat_row *row, double elapsed,
-                    struct ratio *out)
+bool compute_row_ratio(const struct stat_job *job, const struct stat_row *row, double elapsed,
+                       struct ratio *out)
 {
 	static struct input_counts r;
 	pfm_metric_value_t v = PFM_INIT(v);

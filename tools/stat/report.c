@@ -152,7 +152,8 @@ static void print_row(const struct stat_job *job, const struct stat_row *row, do
 	                                                           : YELLOW;
 
 	format_tally_value(t, value);
-	format_remark(t, job->repeat, job->rotation.is_on ? find_slot_error(job, row) : -1, remark);
+	format_remark(t, job->repeat, job->rotation.is_on ? compute_slot_error(job, row) : -1,
+	              remark);
 	if (time >= 0)
 		fprintf(job->out, "%12.6f", time);
 	if (labels)
@@ -166,7 +167,7 @@ static void print_row(const struct stat_job *job, const struct stat_row *row, do
 		fprintf(job->out, "  %s[%s]%s", term_colour_begin(job->out, DIM), info->pmu,
 		        term_colour_end(job->out));
 	fputs(remark, job->out);
-	if (find_row_ratio(job, row, elapsed, &ratio))
+	if (compute_row_ratio(job, row, elapsed, &ratio))
 		print_ratio(job->out, &ratio, t->count.quality);
 	fputc('\n', job->out);
 }
@@ -367,7 +368,7 @@ static void print_columns_row(const struct stat_job *job, const struct stat_row 
 				share[NUMBER_MAX];
 	struct ratio beside = { "", "", 0, PFM_QUALITY_EXACT };
 
-	if (find_row_ratio(job, row, elapsed, &beside))
+	if (compute_row_ratio(job, row, elapsed, &beside))
 		snprintf(ratio, sizeof(ratio), "%.9g", beside.value);
 	put_time_field(job, time);
 	if (has_row_labels(job))
@@ -423,7 +424,7 @@ static void put_row_ratio(struct json *j, const struct stat_job *job, const stru
 {
 	struct ratio ratio;
 
-	if (!find_row_ratio(job, row, elapsed, &ratio))
+	if (!compute_row_ratio(job, row, elapsed, &ratio))
 		return;
 	put_text(j, "ratio", ratio.name);
 	put_number(j, "ratio_value", ratio.value);
@@ -444,7 +445,7 @@ static void put_deviation(struct json *j, const struct stat_job *job, const stru
 			deviation = compute_relative_deviation(t);
 	} else if (job->rotation.is_on && t->count.quality == PFM_QUALITY_SCALED) {
 		put_int(j, "slots", row->slot_rates.n);
-		deviation = find_slot_error(job, row);
+		deviation = compute_slot_error(job, row);
 	} else {
 		return;
 	}

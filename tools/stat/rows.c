@@ -204,7 +204,7 @@ static void make_topology_label(const pfm_ctx_t *ctx, enum aggregation by, const
 
 /* Returns the label "GROUP", "S0-D0-C1" or "GROUP S0-D0-C1", to be freed; *@at is the position
  * after the group. NULL without memory. */
-static char *find_target_label(const struct stat_job *job, const struct stat_target *part,
+static char *make_target_label(const struct stat_job *job, const struct stat_target *part,
                                const pfm_count_info_t *info, size_t *at)
 {
 	const char *whose = part->label && (job->by == BY_THREAD || job->tell_cgroups) ? part->label
@@ -332,7 +332,7 @@ bool make_rows(struct stat_job *job, struct stat_target *part)
 		char *label;
 
 		pfm_describe_count(part->session, i, &info);
-		label = find_target_label(job, part, &info, &place);
+		label = make_target_label(job, part, &info, &place);
 		if (!label)
 			return false;
 		/* Counts of single CPUs are never summed. An event that is listed twice has two
@@ -364,7 +364,7 @@ bool has_rows_of_counts(const struct stat_job *job, const struct stat_target *pa
 		bool is_same;
 
 		pfm_describe_count(part->session, i, &info);
-		label = find_target_label(job, part, &info, &place);
+		label = make_target_label(job, part, &info, &place);
 		is_same = label && is_same_row(row, label, part->first + info.request, &info) &&
 		          !(*info.why && has_value(&part->counts[i]));
 		free(label);

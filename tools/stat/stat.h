@@ -32,7 +32,7 @@ enum {
 
 /* The counters that a plan must not use, so that @n_free of each core PMU stay free.
  * (exporter/budget.c) */
-uint64_t find_kept_counters(const pfm_ctx_t *ctx, unsigned n_free);
+uint64_t count_kept_counters(const pfm_ctx_t *ctx, unsigned n_free);
 
 /* ---- counts (rows.c) ------------------------------------------------------------------------- */
 
@@ -210,7 +210,7 @@ struct ratio {
 int plan_stat_metrics(struct stat_job *job);
 void free_stat_metrics(struct stat_job *job);
 /* The name of the metric's PMU if metrics of several PMUs were requested, else "". */
-const char *find_common_pmu(const struct stat_job *job, const struct stat_metric *m);
+const char *get_common_pmu(const struct stat_job *job, const struct stat_metric *m);
 /* Adds the metrics among the texts of -e. False without memory. */
 bool add_session_metrics(struct stat_job *job, const pfm_session_t *session);
 /* Computes a metric from the rows of @label. False if that is impossible; the value may still be
@@ -223,8 +223,8 @@ bool compute_stat_metric(const struct stat_job *job, const struct stat_metric *m
 bool prepare_ratios(struct stat_job *job);
 /* Finds the ratio to show beside the count of @row: a ratio of the tables if all its events were
  * counted, or events per second of task time. */
-bool find_row_ratio(const struct stat_job *job, const struct stat_row *row, double elapsed,
-                    struct ratio *out);
+bool compute_row_ratio(const struct stat_job *job, const struct stat_row *row, double elapsed,
+                       struct ratio *out);
 /* Reports metrics; as text also the ratios that belong to no count. */
 void report_metrics(const struct stat_job *job, double elapsed, double time);
 

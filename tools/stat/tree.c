@@ -37,7 +37,7 @@ static bool is_root(const struct stat_job *job, unsigned i)
 }
 
 /* Counts the metrics below @m that were not requested. */
-static unsigned find_uncounted_children(const struct stat_job *job, const struct stat_metric *m)
+static unsigned count_uncounted_children(const struct stat_job *job, const struct stat_metric *m)
 {
 	perfmon_pmu_info_t pmu = PFM_INIT(pmu);
 	pfm_metric_info_t info = PFM_INIT(info);
@@ -94,8 +94,8 @@ struct metric_branch {
 
 /* Finds the group of metrics to count next below @m. Returns false if @m is not above its
  * threshold, or all metrics below it were requested. */
-static bool find_branch(const struct stat_job *job, const struct stat_metric *m, double elapsed,
-                        struct metric_branch *out)
+static bool choose_branch(const struct stat_job *job, const struct stat_metric *m, double elapsed,
+                          struct metric_branch *out)
 {
 	static struct metric_answer a;
 	perfmon_pmu_info_t pmu = PFM_INIT(pmu);
@@ -108,7 +108,7 @@ static bool find_branch(const struct stat_job *job, const struct stat_metric *m,
 	    pfm_describe_pmu(job->ctx, m->pmu, &pmu))
 		return false;
 	*out = (struct metric_branch){ .name = a.info.name,
-		                       .metrics = find_uncounted_children(job, m) };
+		                       .metrics = count_uncounted_children(job, m) };
 	if (!out->metrics)
 		return false;
 	snprintf(out->text, sizeof(out->text), "%s::%s_group", pmu.name, a.info.name);
@@ -140,7 +140,7 @@ void report_children(const struct stat_job *job, double elapsed)
 	struct metric_branch b;
 
 	for (unsigned i = 0; i < job->metrics.n && job->by == BY_NOTHING && !job->separator; i++) {
-		if (!find_branch(job, &job->metrics.at[i], elapsed, &b))
+		if (!choose_branch(job, &job->metrics.at[i], elapsed, &b))
 			continue;
 		if (job->json)
 			put_branch_line(job, &b);
@@ -255,7 +255,7 @@ static void put_row(const struct stat_job *job, FILE *out, const struct stat_met
                     const struct metric_answer *a, unsigned depth)
 {
 	perfmon_event_info_t e = PFM_INIT(e);
-	const char *pmu = find_common_pmu(job, m);
+	const char *pmu = get_common_pmu(job, m);
 
 	fprintf(out, "<span class=\"row%s\" style=\"--depth:%u\"><span class=\"name\" title=\"",
 	        a->value.over_threshold > 0 ? " over" : "", depth);
@@ -346,7 +346,7 @@ static void put_children(const struct stat_job *job, FILE *out, double elapsed)
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < job->metrics.n; i++) {
-		if (!find_branch(job, &job->metrics.at[i], elapsed, &b))
+		if (!choose_branch(job, &job->metrics.at[i], elapsed, &b))
 			continue;
 		fputs(n++ ? "<li>" : "<h2>What to look at next</h2>\n<ul id=\"next\">\n<li>", out);
 		put_page_text(out, b.name);

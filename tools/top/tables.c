@@ -61,7 +61,7 @@ static void format_title(const struct top_job *job, char *text, size_t size)
 	         job->is_paused ? ", paused" : "", job->has_ended ? ", ended" : "");
 }
 
-static const char *find_column_titles(const struct top_view *view)
+static const char *get_column_titles(const struct top_view *view)
 {
 	if (view->is_zoomed)
 		return "         callers, the function first";
@@ -110,7 +110,7 @@ void draw_top_screen(struct top_job *job)
 	screen_begin();
 	screen_put_line(title, true);
 	screen_put_line("", false);
-	screen_put_line(find_column_titles(&job->view), false);
+	screen_put_line(get_column_titles(&job->view), false);
 	for (size_t i = 0; i < (job->has_help ? N_HELP : rows.n); i++)
 		screen_put_line(job->has_help ? help[i] : rows.line[i], false);
 	screen_put_line("", false);
@@ -133,7 +133,7 @@ static void print_tables(struct top_job *job)
 		format_title(job, title, sizeof(title));
 		put_top_rows(&job->profile, job->keys, &job->view,
 		             job->line_limit ? (size_t)job->line_limit : PLAIN_ROWS, &rows);
-		printf("%s\n%s\n", title, find_column_titles(&job->view));
+		printf("%s\n%s\n", title, get_column_titles(&job->view));
 		for (size_t k = 0; k < rows.n; k++)
 			printf("%s\n", rows.line[k]);
 		putchar('\n');

@@ -164,10 +164,10 @@ static uint32_t put_table(const struct profile *p, unsigned keys, struct top_vie
 		if (view->has_cursor)
 			fputs(i == view->chosen ? "> " : "  ", r.out);
 		if (view->has_children) {
-			put_weight(&r, at->children_weight, find_place_sum(p, at));
+			put_weight(&r, at->children_weight, get_place_sum(p, at));
 			fputs("  ", r.out);
 		}
-		put_weight(&r, at->weight, find_place_sum(p, at));
+		put_weight(&r, at->weight, get_place_sum(p, at));
 		put_key_columns(r.out, p, at, keys, &layout, 0);
 		end_row(&r, lines);
 	}
@@ -190,7 +190,7 @@ static int compare_nodes(const void *a, const void *b)
 
 /* The nodes of the tree whose root is place @root, the heaviest first; to be freed. NULL without
  * memory. A parent is before its children in the profile, and at least as heavy. */
-static uint32_t *find_tree(const struct profile *p, uint32_t root, size_t *n)
+static uint32_t *list_tree(const struct profile *p, uint32_t root, size_t *n)
 {
 	uint32_t *order = malloc((p->n_nodes + 1) * sizeof(*order));
 	bool *is_inside = calloc(p->n_nodes + 1, sizeof(*is_inside));
@@ -224,19 +224,19 @@ struct shown_tree {
 	struct key_layout layout;
 };
 
-static const struct profile_place *find_node_place(const struct shown_tree *t, uint32_t node)
+static const struct profile_place *get_node_place(const struct shown_tree *t, uint32_t node)
 {
 	return &t->profile->places[t->profile->nodes[node].place];
 }
 
 static void put_node(struct shown_tree *t, uint32_t node, unsigned depth, struct text_lines *lines)
 {
-	const struct profile_place *at = find_node_place(t, node);
+	const struct profile_place *at = get_node_place(t, node);
 	struct row_text r;
 
 	if (!begin_row(&r, lines))
 		return;
-	put_weight(&r, t->profile->nodes[node].weight, find_place_sum(t->profile, at));
+	put_weight(&r, t->profile->nodes[node].weight, get_place_sum(t->profile, at));
 	put_key_columns(r.out, t->profile, at, t->keys, &t->layout, depth);
 	end_row(&r, lines);
 }
@@ -252,7 +252,7 @@ static void visit_children(struct shown_tree *t, uint32_t parent, unsigned depth
 		if (lines)
 			put_node(t, t->order[i], depth, lines);
 		else
-			measure_keys(&t->layout, t->profile, find_node_place(t, t->order[i]),
+			measure_keys(&t->layout, t->profile, get_node_place(t, t->order[i]),
 			             t->keys, depth);
 		visit_children(t, t->order[i], depth + 1, lines);
 	}
@@ -262,7 +262,7 @@ static void put_callers(const struct profile *p, unsigned keys, const struct top
                         size_t limit, struct text_lines *lines)
 {
 	size_t n;
-	uint32_t *order = find_tree(p, view->zoomed, &n);
+	uint32_t *order = list_tree(p, view->zoomed, &n);
 	struct shown_tree t = { p, keys, order, n < limit ? n : limit, { 0 } };
 
 	if (!order) {

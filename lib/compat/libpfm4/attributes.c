@@ -169,7 +169,7 @@ static bool is_rapl_event(const struct l4_event *ev)
 }
 
 /* The modifiers and the attributes of the OS layer that a PMU lacks under such a layer. */
-static void find_missing_attrs(const struct l4_event *ev, uint32_t *mods, uint32_t *os)
+static void list_missing_attrs(const struct l4_event *ev, uint32_t *mods, uint32_t *os)
 {
 	uint32_t kept = OS_ATTR_BIT(PRECISE) | OS_ATTR_BIT(HW_SMPL);
 	bool amd = ev->pmu->host_kind == L4_HOST_AMD;
@@ -221,7 +221,7 @@ void l4_list_attrs(const struct l4_event *ev, pfm_os_t os, struct l4_attr_list *
 	out->os_attrs = 0;
 	if (os == PFM_OS_NONE)
 		return;
-	find_missing_attrs(ev, &no_mods, &no_os);
+	list_missing_attrs(ev, &no_mods, &no_os);
 	out->modifiers &= ~no_mods;
 	out->os_attrs =
 		(os == PFM_OS_PERF_EVENT ? BASIC_OS_ATTRS : (1u << N_OS_ATTRS) - 1) & ~no_os;

@@ -39,7 +39,7 @@ enum {
 	AMD_PMU_ZEN6 = 698
 };
 
-static unsigned find_k8_revision(unsigned model, unsigned stepping)
+static unsigned choose_k8_revision(unsigned model, unsigned stepping)
 {
 	static const uint8_t by_model[16] = {
 		[0] = AMD_PMU_K8_REVC,  [1] = AMD_PMU_K8_REVD, [2] = AMD_PMU_K8_REVE,
@@ -54,11 +54,11 @@ static unsigned find_k8_revision(unsigned model, unsigned stepping)
 	return revision ? revision : AMD_PMU_K8_REVB;
 }
 
-static unsigned find_amd_pmu(unsigned family, unsigned model, unsigned stepping)
+static unsigned choose_amd_pmu(unsigned family, unsigned model, unsigned stepping)
 {
 	switch (family) {
 	case 6: return AMD_PMU_K7;
-	case 15: return find_k8_revision(model, stepping);
+	case 15: return choose_k8_revision(model, stepping);
 	case 16:
 		return model >= 4 && model <= 6   ? AMD_PMU_SHANGHAI
 		       : model == 8 || model == 9 ? AMD_PMU_ISTANBUL
@@ -309,7 +309,7 @@ static bool is_in_list(unsigned n, const uint16_t *list, unsigned len)
 }
 
 /* The lists of machine-dependent events that are for this machine, as bits. */
-static unsigned find_event_lists(const struct l4_host_identity *m)
+static unsigned choose_event_lists(const struct l4_host_identity *m)
 {
 	/* Types in the order of the lists in cpum_cf.pmu, two for each list; models in the order of
 	 * the lists in rapl.pmu, from bit 1. */
@@ -362,8 +362,8 @@ void l4_identify_host(struct l4_host_identity *m, const char *cpuid, const char 
 			read_running_machine(m);
 	}
 	if (m->vendor == L4_HOST_AMD)
-		m->amd_pmu_id = find_amd_pmu(m->family, m->model, m->stepping);
-	m->event_lists = find_event_lists(m);
+		m->amd_pmu_id = choose_amd_pmu(m->family, m->model, m->stepping);
+	m->event_lists = choose_event_lists(m);
 }
 
 bool l4_is_pmu_for_host(const struct l4_host_identity *m, const struct l4_pmu *u)

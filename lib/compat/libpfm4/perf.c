@@ -15,7 +15,7 @@
 
 /* Sets the type that the kernel has for the PMU. Without one, @missing is used: a type, or an error
  * to return. */
-static int find_perf_type(const struct l4_query *q, int missing, struct perf_event_attr *attr)
+static int set_perf_type(const struct l4_query *q, int missing, struct perf_event_attr *attr)
 {
 	int type;
 
@@ -36,7 +36,7 @@ static int build_core_attr(const struct l4_query *q, const struct l4_code *c,
 	attr->config = c->words[0] & ~(uncore ? UNCORE_KERNEL_BITS : X86_KERNEL_BITS);
 	if (c->n_words > 1)
 		attr->config1 = c->words[1];
-	return find_perf_type(q, uncore ? PFM_ERR_NOTFOUND : PERF_TYPE_RAW, attr);
+	return set_perf_type(q, uncore ? PFM_ERR_NOTFOUND : PERF_TYPE_RAW, attr);
 }
 
 static int build_box_attr(const struct l4_query *q, const struct l4_code *c,
@@ -54,7 +54,7 @@ static int build_box_attr(const struct l4_query *q, const struct l4_code *c,
 		attr->config1 |= c->words[2] << 32;
 	else if (c->n_words > 2)
 		attr->config2 = c->words[2];
-	return find_perf_type(q, PFM_ERR_NOTSUPP, attr);
+	return set_perf_type(q, PFM_ERR_NOTSUPP, attr);
 }
 
 static int build_plain_attr(const struct l4_query *q, const struct l4_code *c,
@@ -65,10 +65,10 @@ static int build_plain_attr(const struct l4_query *q, const struct l4_code *c,
 	attr->type = PERF_TYPE_RAW;
 	attr->config = c->words[0];
 	if (q->event.pmu->host_kind == L4_HOST_SYSFS)
-		return find_perf_type(q, PFM_ERR_NOTFOUND, attr);
+		return set_perf_type(q, PFM_ERR_NOTFOUND, attr);
 	if (strcmp(name, "rapl") == 0)
-		return find_perf_type(q, PERF_TYPE_RAW, attr);
-	return q->event.pmu->kernel_event_names ? find_perf_type(q, PFM_ERR_NOTSUPP, attr)
+		return set_perf_type(q, PERF_TYPE_RAW, attr);
+	return q->event.pmu->kernel_event_names ? set_perf_type(q, PFM_ERR_NOTSUPP, attr)
 	                                        : PFM_SUCCESS;
 }
 
@@ -83,11 +83,11 @@ static int set_type_and_config(const struct l4_query *q, const struct l4_code *c
 	case L4_ENCODER_EP_UNC: return build_box_attr(q, c, attr);
 	case L4_ENCODER_AMD64:
 		attr->config = c->words[0] & ~AMD_KERNEL_BITS;
-		return q->event.pmu->kernel_event_names ? find_perf_type(q, PFM_ERR_NOTSUPP, attr)
+		return q->event.pmu->kernel_event_names ? set_perf_type(q, PFM_ERR_NOTSUPP, attr)
 		                                        : PFM_SUCCESS;
 	case L4_ENCODER_ARM:
 		attr->config = c->words[0] & ~ARM_KERNEL_BITS;
-		return q->event.pmu->kernel_event_names ? find_perf_type(q, PFM_ERR_NOTSUPP, attr)
+		return q->event.pmu->kernel_event_names ? set_perf_type(q, PFM_ERR_NOTSUPP, attr)
 		                                        : PFM_SUCCESS;
 	case L4_ENCODER_NETBURST:
 		attr->config =

@@ -29,7 +29,7 @@ char *profile_format_line(const char *name, char buf[NAME_LINE])
 	return buf;
 }
 
-static size_t add_text(char *text, size_t at, size_t size, const char *more)
+static size_t append_limited(char *text, size_t at, size_t size, const char *more)
 {
 	size_t len = strlen(more);
 
@@ -44,16 +44,16 @@ static size_t add_text(char *text, size_t at, size_t size, const char *more)
 static size_t add_frame(const struct text_pool *t, char *text, size_t at, size_t size,
                         const struct profile_place *p, bool kernel)
 {
-	at = add_text(text, at, size, ";");
+	at = append_limited(text, at, size, ";");
 	at = add_frame_name(text, at, size, t->text[p->function], strlen(t->text[p->function]),
 	                    ':');
-	at = add_text(text, at, size, kernel ? "_[k]" : "");
+	at = append_limited(text, at, size, kernel ? "_[k]" : "");
 	for (const char *s = t->text[p->inlined]; *s; s += *s == ';') {
 		size_t len = strcspn(s, ";");
 
-		at = add_text(text, at, size, ";");
+		at = append_limited(text, at, size, ";");
 		at = add_frame_name(text, at, size, s, len, ':');
-		at = add_text(text, at, size, "_[i]");
+		at = append_limited(text, at, size, "_[i]");
 		s += len;
 	}
 	return at;
@@ -102,8 +102,8 @@ uint32_t number_stack_text(struct profile_reader *r, const pfm_record_t *record,
 		return 0;
 	at = add_frame_name(r->stack, 0, r->stack_capacity, texts->text[task],
 	                    strlen(texts->text[task]), ':');
-	at = add_text(r->stack, at, r->stack_capacity,
-	              record->truncated & PFM_TRUNCATED_CHAIN ? ";" CUT_OFF : "");
+	at = append_limited(r->stack, at, r->stack_capacity,
+	                    record->truncated & PFM_TRUNCATED_CHAIN ? ";" CUT_OFF : "");
 	for (unsigned i = f->n_frames; i-- > 0;) {
 		struct profile_place p = { 0 };
 

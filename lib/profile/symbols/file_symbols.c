@@ -265,7 +265,7 @@ static void read_fetched_symbols(struct reading *r, struct elf_file *e, struct f
 }
 
 /* Looks for the symbols of @f, which is stripped. */
-static void find_separate_symbols(struct reading *r, struct elf_file *e, struct file_symbols *f)
+static void read_separate_symbols(struct reading *r, struct elf_file *e, struct file_symbols *f)
 {
 	uint32_t checksum = 0;
 	char *link = read_debug_link(e, &checksum), path[4096 + 256];
@@ -291,7 +291,7 @@ static void read_symbols(struct reading *r, struct elf_file *e, struct file_symb
 		for (unsigned k = 0; k < SYMBOL_TABLES; k++)
 			read_table_kind(r, e, f, k);
 		if (!f->names[0])
-			find_separate_symbols(r, e, f);
+			read_separate_symbols(r, e, f);
 		linkage_stubs_add(e, f->names[1], &f->table);
 	}
 	elf_free_sections(e);
@@ -311,7 +311,7 @@ void file_symbols_read(struct file_symbols *f, struct elf_file *e, const char *p
 		symbol_table_clear(&f->table);
 }
 
-bool file_symbols_find_address(const struct file_symbols *f, uint64_t offset, uint64_t *address)
+bool file_symbols_compute_address(const struct file_symbols *f, uint64_t offset, uint64_t *address)
 {
 	for (unsigned i = 0; i < f->n_segments; i++)
 		if (offset - f->segments[i].offset < f->segments[i].size) {

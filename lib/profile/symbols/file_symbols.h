@@ -46,7 +46,7 @@ struct symbol_sources {
 void file_symbols_read(struct file_symbols *f, struct elf_file *e, const char *path,
                        struct symbol_sources *sources);
 /* The file's own address of the byte at @offset. False if it is not loaded into memory. */
-bool file_symbols_find_address(const struct file_symbols *f, uint64_t offset, uint64_t *address);
+bool file_symbols_compute_address(const struct file_symbols *f, uint64_t offset, uint64_t *address);
 /* Is the file with descriptor @fd and @size bytes, called @path, of the build with the @n bytes of
  * @id or, if @n is 0, with the checksum? */
 bool file_symbols_is_build(int fd, uint64_t size, const char *path, const uint8_t *id, size_t n,

@@ -273,7 +273,7 @@ static const char *get_names(struct inline_index *index, struct inline_unit *u, 
 /* ---- units ----------------------------------------------------------------------------------- */
 
 /* The unit's index, which is made at the first search. NULL without memory. */
-static struct inline_unit *find_unit(struct inline_index *index, Dwarf_Die *unit)
+static struct inline_unit *find_or_add_unit(struct inline_index *index, Dwarf_Die *unit)
 {
 	bool failed = false;
 	struct inline_unit *u;
@@ -309,7 +309,7 @@ struct inline_index inline_index_begin(const char *path, uint64_t size)
 
 const char *inline_index_names(struct inline_index *index, Dwarf_Die *unit, Dwarf_Addr address)
 {
-	struct inline_unit *u = find_unit(index, unit);
+	struct inline_unit *u = find_or_add_unit(index, unit);
 	size_t low = 0, high = u && !u->failed ? u->n_segments : 0;
 
 	if (!u || u->failed)

@@ -82,7 +82,7 @@ void lines_close(struct lines *l)
 
 /* ---- what libdw says ------------------------------------------------------------------------- */
 
-static char *find_source_file(Dwarf_Die *unit, Dwarf_Addr address)
+static char *read_source_file(Dwarf_Die *unit, Dwarf_Addr address)
 {
 	Dwarf_Line *line = dw.dwarf_getsrc_die(unit, address);
 	const char *file = line ? dw.dwarf_linesrc(line, NULL, NULL) : NULL;
@@ -106,7 +106,7 @@ static struct source_spot read_source_spot(struct lines *l, Dwarf_Addr address)
 	if (!unit)
 		return (struct source_spot){ .inlined = "", .source = strdup("") };
 	spot.inlined = inline_index_names(&l->inlined, unit, address + l->file.bias - bias);
-	spot.source = find_source_file(unit, address + l->file.bias - bias);
+	spot.source = read_source_file(unit, address + l->file.bias - bias);
 	return spot;
 }
 

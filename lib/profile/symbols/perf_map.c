@@ -194,7 +194,7 @@ static struct perf_map *create_map(struct perf_maps *maps, uint32_t pid, uint64_
 }
 
 /* The map of process @pid, which is added if it is new. NULL without memory. */
-static struct perf_map *find_map(struct perf_maps *maps, uint32_t pid)
+static struct perf_map *find_or_add_map(struct perf_maps *maps, uint32_t pid)
 {
 	const struct pid_search search = { maps->list, pid };
 	uint64_t hash = pfmi_base_hash_number(pid);
@@ -205,7 +205,7 @@ static struct perf_map *find_map(struct perf_maps *maps, uint32_t pid)
 
 void perf_maps_note_mapping(struct perf_maps *maps, uint32_t pid, const char *path)
 {
-	struct perf_map *map = is_jitdump_path(path) ? find_map(maps, pid) : NULL;
+	struct perf_map *map = is_jitdump_path(path) ? find_or_add_map(maps, pid) : NULL;
 
 	if (!map || map->dump)
 		return;
@@ -216,7 +216,7 @@ void perf_maps_note_mapping(struct perf_maps *maps, uint32_t pid, const char *pa
 
 const char *perf_maps_find(struct perf_maps *maps, uint32_t pid, uint64_t address)
 {
-	struct perf_map *map = find_map(maps, pid);
+	struct perf_map *map = find_or_add_map(maps, pid);
 	const struct symbol *s;
 
 	if (!map)

@@ -61,7 +61,7 @@ void pfm_close_symbols(pfm_symbols_t *s)
  * mapped there, and without memory. */
 static const struct mapping *find_mapping(pfm_symbols_t *s, uint32_t pid, uint64_t address)
 {
-	struct process *p = tasks_find_process(&s->tasks, pid);
+	struct process *p = tasks_find_or_add_process(&s->tasks, pid);
 	const struct mapping *m = p ? mappings_find(&p->maps, address) : NULL;
 
 	if (m || !p)

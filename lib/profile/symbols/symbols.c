@@ -217,7 +217,7 @@ static struct file *create_file(struct symbols *all, const struct stat *st, uint
 }
 
 /* The file of @e, read if no path has led to it before. NULL if it has no symbols. */
-static struct file *find_file(struct object *o, struct elf_file *e, const struct stat *st)
+static struct file *find_or_read_file(struct object *o, struct elf_file *e, const struct stat *st)
 {
 	const struct file_search search = { o->all, st };
 	const uint64_t key[] = { (uint64_t)st->st_dev, (uint64_t)st->st_ino };
@@ -247,7 +247,7 @@ static struct file *load_file(struct object *o, const char *path, struct stat *s
 	if (fd < 0)
 		return NULL;
 	e = elf_file_begin(fd, (uint64_t)st->st_size, path);
-	f = find_file(o, &e, st);
+	f = find_or_read_file(o, &e, st);
 	close(e.fd);
 	if (f && !f->path)
 		f->path = strdup(path);
@@ -299,18 +299,18 @@ static void load_symbols(struct object *o)
 }
 
 /* The file's own address of the byte at @offset. False if it is not loaded into memory. */
-static bool find_symbol_address(struct object *o, uint64_t offset, uint64_t *address)
+static bool compute_symbol_address(struct object *o, uint64_t offset, uint64_t *address)
 {
 	if (!o->loaded)
 		load_symbols(o);
-	return o->file && file_symbols_find_address(&o->file->symbols, offset, address);
+	return o->file && file_symbols_compute_address(&o->file->symbols, offset, address);
 }
 
 bool symbols_has_offset(struct object *o, uint64_t offset)
 {
 	uint64_t address;
 
-	return find_symbol_address(o, offset, &address);
+	return compute_symbol_address(o, offset, &address);
 }
 
 const uint8_t *symbols_get_build_id(struct object *o, size_t *n)
@@ -339,7 +339,7 @@ static char *make_shown_name(const struct symbol *s)
 const char *symbols_find_name(struct object *o, uint64_t offset)
 {
 	uint64_t address;
-	struct symbol *s = find_symbol_address(o, offset, &address)
+	struct symbol *s = compute_symbol_address(o, offset, &address)
 	                           ? symbol_table_find(&o->file->symbols.table, address)
 	                           : NULL;
 
@@ -353,7 +353,7 @@ const char *symbols_find_name(struct object *o, uint64_t offset)
 bool symbols_find_stub(struct object *o, uint64_t offset, uint64_t *offset_in_stub)
 {
 	uint64_t address;
-	const struct symbol *s = find_symbol_address(o, offset, &address)
+	const struct symbol *s = compute_symbol_address(o, offset, &address)
 	                                 ? symbol_table_find(&o->file->symbols.table, address)
 	                                 : NULL;
 
@@ -377,7 +377,7 @@ static uint64_t get_symbol_end(const struct symbol_table *t, const struct symbol
 bool symbols_find_range(struct object *o, uint64_t offset, struct symbol_range *range)
 {
 	const struct symbol *s =
-		find_symbol_address(o, offset, &range->address)
+		compute_symbol_address(o, offset, &range->address)
 			? symbol_table_find(&o->file->symbols.table, range->address)
 			: NULL;
 
@@ -395,7 +395,7 @@ uint64_t symbols_get_shown_address(struct object *o, uint64_t offset, uint64_t a
 
 	if (!is_file)
 		return address;
-	return find_symbol_address(o, offset, &address) ? address : offset;
+	return compute_symbol_address(o, offset, &address) ? address : offset;
 }
 
 const struct source_spot *symbols_find_source_spot(struct object *o, uint64_t offset)
@@ -403,7 +403,7 @@ const struct source_spot *symbols_find_source_spot(struct object *o, uint64_t of
 	uint64_t address;
 	struct file *f;
 
-	if (!find_symbol_address(o, offset, &address))
+	if (!compute_symbol_address(o, offset, &address))
 		return NULL;
 	f = o->file;
 	if (!f->lines_opened && f->path)
@@ -419,7 +419,7 @@ enum frame_result symbols_find_caller(struct object *o, uint64_t offset,
 	uint64_t address;
 	struct file *f;
 
-	if (!find_symbol_address(o, offset, &address))
+	if (!compute_symbol_address(o, offset, &address))
 		return FRAME_NO_RULE;
 	f = o->file;
 	if (!f->rules_opened && f->path)

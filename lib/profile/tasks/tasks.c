@@ -16,7 +16,7 @@ static void *get_element(const struct numbered_list *l, uint32_t i)
 	return (uint8_t *)l->elements + i * l->size;
 }
 
-static uint32_t get_number(const struct numbered_list *l, uint32_t i)
+static uint32_t get_element_number(const struct numbered_list *l, uint32_t i)
 {
 	uint32_t number;
 
@@ -33,7 +33,7 @@ static bool has_number(const void *arg, uint32_t i)
 {
 	const struct number_search *s = arg;
 
-	return get_number(s->list, i) == s->number;
+	return get_element_number(s->list, i) == s->number;
 }
 
 /* Adds an element that has @number and is zero otherwise. Returns its index, or HASH_NOT_FOUND
@@ -51,15 +51,15 @@ static uint32_t add_number(struct numbered_list *l, uint64_t hash, uint32_t numb
 }
 
 /* The element with @number, which is added if it is new. NULL without memory. */
-static void *find_number(struct recorded_tasks *t, struct numbered_list *l, uint32_t number,
-                         bool *is_new)
+static void *find_or_add_number(struct recorded_tasks *t, struct numbered_list *l, uint32_t number,
+                                bool *is_new)
 {
 	const struct number_search search = { l, number };
 	uint32_t *recent = &l->recent[number % RECENT_NUMBERS], at = *recent;
 	uint64_t hash;
 
 	*is_new = false;
-	if (at < l->n && get_number(l, at) == number)
+	if (at < l->n && get_element_number(l, at) == number)
 		return get_element(l, at);
 	hash = pfmi_base_hash_number(number);
 	at = pfmi_base_find_hash(&l->table, hash, has_number, &search);
@@ -73,10 +73,10 @@ static void *find_number(struct recorded_tasks *t, struct numbered_list *l, uint
 
 /* ---- tasks and processes --------------------------------------------------------------------- */
 
-struct process *tasks_find_process(struct recorded_tasks *t, uint32_t pid)
+struct process *tasks_find_or_add_process(struct recorded_tasks *t, uint32_t pid)
 {
 	bool is_new;
-	struct process *p = find_number(t, &t->processes, pid, &is_new);
+	struct process *p = find_or_add_number(t, &t->processes, pid, &is_new);
 
 	if (p && is_new)
 		p->generation = ++t->generation;
@@ -103,7 +103,7 @@ static bool read_task_name(uint32_t tid, char *name, size_t size)
 struct task *tasks_find(struct recorded_tasks *t, uint32_t tid)
 {
 	bool is_new;
-	struct task *task = find_number(t, &t->tasks, tid, &is_new);
+	struct task *task = find_or_add_number(t, &t->tasks, tid, &is_new);
 	char name[TASK_NAME_SIZE];
 
 	if (!task || !is_new)
@@ -195,7 +195,7 @@ static void read_mmap(struct recorded_tasks *t, const pfm_record_t *record)
 		read_kernel_mmap(t, map);
 		return;
 	}
-	p = tasks_find_process(t, record->pid);
+	p = tasks_find_or_add_process(t, record->pid);
 	if (!p)
 		return;
 	p->generation = ++t->generation;
@@ -218,9 +218,9 @@ static void read_fork(struct recorded_tasks *t, const pfm_record_t *record)
 	if (record->pid == record->body.task.ppid)
 		return;
 	/* The second search may move the list that the first points into. */
-	tasks_find_process(t, record->body.task.ppid);
-	to = tasks_find_process(t, record->pid);
-	from = to ? tasks_find_process(t, record->body.task.ppid) : NULL;
+	tasks_find_or_add_process(t, record->body.task.ppid);
+	to = tasks_find_or_add_process(t, record->pid);
+	from = to ? tasks_find_or_add_process(t, record->body.task.ppid) : NULL;
 	if (from && to) {
 		to->generation = ++t->generation;
 		mappings_copy(&t->map_pool, &from->maps, &to->maps);
@@ -232,7 +232,7 @@ static void read_fork(struct recorded_tasks *t, const pfm_record_t *record)
 static void read_comm(struct recorded_tasks *t, const pfm_record_t *record)
 {
 	struct task *task = tasks_find(t, record->tid);
-	struct process *p = tasks_find_process(t, record->pid);
+	struct process *p = tasks_find_or_add_process(t, record->pid);
 
 	if (task && record->body.comm.name)
 		task->name = text_pool_add(t->texts, record->body.comm.name);
@@ -303,7 +303,7 @@ void tasks_find_mapping(struct recorded_tasks *t, uint32_t pid, struct mapped_ad
 	const struct map_set *maps = at->mode == PFM_MISC_KERNEL ? &t->kernel_maps : NULL;
 	const struct mapping *m;
 
-	at->process = is_code_of_process(at->mode) ? tasks_find_process(t, pid) : NULL;
+	at->process = is_code_of_process(at->mode) ? tasks_find_or_add_process(t, pid) : NULL;
 	if (at->process && t->is_live && !at->process->is_loaded)
 		tasks_load_process(t, at->process);
 	if (at->process)
@@ -329,7 +329,7 @@ void tasks_read_record(struct recorded_tasks *t, const pfm_record_t *record)
 
 bool tasks_find_code(void *arg, uint32_t pid, uint64_t address, struct mapped_code *code)
 {
-	const struct process *process = tasks_find_process(arg, pid);
+	const struct process *process = tasks_find_or_add_process(arg, pid);
 	const struct mapping *m = process ? mappings_find(&process->maps, address) : NULL;
 
 	if (m)

@@ -83,7 +83,7 @@ void tasks_begin(struct recorded_tasks *t, struct text_pool *texts, struct symbo
 void tasks_free(struct recorded_tasks *t);
 /* The process or task, which is added if it is new. NULL without memory. Valid until the next
  * call. */
-struct process *tasks_find_process(struct recorded_tasks *t, uint32_t pid);
+struct process *tasks_find_or_add_process(struct recorded_tasks *t, uint32_t pid);
 struct task *tasks_find(struct recorded_tasks *t, uint32_t tid);
 /* Reads the mappings of a process that runs, in place of those that were known. */
 void tasks_load_process(struct recorded_tasks *t, struct process *p);

@@ -69,8 +69,8 @@ static bool is_same_group(const void *arg, uint32_t i)
 
 /* The times of group @id in task @tid, 0 at first. @sampled_tid: the task of the sample. NULL
  * without memory. */
-static struct group_times *find_times(struct event_counts *c, uint64_t id, uint32_t tid,
-                                      uint32_t sampled_tid)
+static struct group_times *find_or_add_times(struct event_counts *c, uint64_t id, uint32_t tid,
+                                             uint32_t sampled_tid)
 {
 	const struct times_search search = { c->times, id, tid };
 	const uint64_t key[] = { id, tid };
@@ -111,13 +111,14 @@ static bool add_times(struct event_counts *c, const pfm_record_t *record, uint32
 
 	if (!(record->has & PFM_SAMPLE_READ) || (s->read_format & both) != both || s->n_read < 3)
 		return true;
-	last = find_times(c, record->id, c->is_inherited[event] ? record->tid : 0, record->tid);
+	last = find_or_add_times(c, record->id, c->is_inherited[event] ? record->tid : 0,
+	                         record->tid);
 	if (!last)
 		return false;
 	c->is_of_cpus[event] |= last->sampled_tid != record->tid;
 	c->running[event] += get_time_since(&last->running, s->read[2]);
 	c->enabled[event] += get_time_since(&last->enabled, s->read[1]);
-	last = find_times(c, ~(uint64_t)event, record->tid, record->tid);
+	last = find_or_add_times(c, ~(uint64_t)event, record->tid, record->tid);
 	if (!last)
 		return false;
 	c->enabled_in_tasks[event] += get_time_since(&last->enabled, s->read[1]);
@@ -157,7 +158,7 @@ static uint32_t create_block(struct event_counts *c)
 
 /* Maps a time to a batch. Neighbours fall into different batches as if by chance, and equally in
  * every run. */
-static unsigned find_batch(uint64_t time)
+static unsigned choose_batch(uint64_t time)
 {
 	return (unsigned)(time * 0x9e3779b97f4a7c15u >> 60) % COUNT_BATCHES;
 }
@@ -170,7 +171,7 @@ bool event_counts_add(struct event_counts *c, uint32_t *block, uint32_t event, u
 	if (!*block)
 		return false;
 	get_block(c, *block)[event]++;
-	get_event_batches(c, *block, event)[find_batch(time)] += (double)count;
+	get_event_batches(c, *block, event)[choose_batch(time)] += (double)count;
 	return true;
 }
 

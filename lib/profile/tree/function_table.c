@@ -23,7 +23,8 @@ static bool is_same_row(const void *arg, uint32_t i)
 }
 
 /* The row of the function of @f, which is added if it is new; HASH_NOT_FOUND without memory. */
-static uint32_t find_row(struct function_table *t, uint32_t event, const struct profile_frame *f)
+static uint32_t find_or_add_row(struct function_table *t, uint32_t event,
+                                const struct profile_frame *f)
 {
 	const struct function_row key = { .event = event,
 		                          .function = f->function,
@@ -55,7 +56,7 @@ static bool add_frame(struct function_table *t, uint32_t event, struct profile_f
 	                           &failed);
 	if (failed)
 		return false;
-	frame.row = find_row(t, event, &frame);
+	frame.row = find_or_add_row(t, event, &frame);
 	t->frames[t->n_frames++] = frame;
 	return frame.row != HASH_NOT_FOUND;
 }

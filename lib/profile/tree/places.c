@@ -69,7 +69,8 @@ static bool is_same_node(const void *arg, uint32_t i)
 	return s->list[i].parent == s->parent && s->list[i].place == s->place;
 }
 
-struct profile_node *places_find_node(struct profile_reader *r, uint32_t parent, uint32_t place)
+struct profile_node *places_find_or_add_node(struct profile_reader *r, uint32_t parent,
+                                             uint32_t place)
 {
 	struct profile *p = r->target_profile;
 	const struct node_search search = { p->nodes, parent, place };

@@ -120,8 +120,8 @@ static void add_inlined_places(struct profile_reader *r, const struct profile_pl
 }
 
 /* Finds the places of @place, which has the names of its frame. */
-static void find_new_frame_places(struct profile_reader *r, struct profile_place place,
-                                  struct frame_places *f)
+static void add_frame_places(struct profile_reader *r, struct profile_place place,
+                             struct frame_places *f)
 {
 	uint32_t inlined = r->keys & KEY_LINE ? 0 : place.inlined;
 
@@ -133,8 +133,8 @@ static void find_new_frame_places(struct profile_reader *r, struct profile_place
 		add_inlined_places(r, &place, inlined, f);
 }
 
-static struct known_frame *find_known_frame(struct profile_reader *r,
-                                            const struct profile_place *place, uint64_t key_hash)
+static struct known_frame *get_known_frame(struct profile_reader *r,
+                                           const struct profile_place *place, uint64_t key_hash)
 {
 	uint64_t names = (uint64_t)place->object << 32 ^ (uint64_t)place->inlined << 48 ^
 	                 (uint64_t)place->source << 16 ^ place->function;
@@ -145,9 +145,9 @@ static struct known_frame *find_known_frame(struct profile_reader *r,
 
 /* Finds the places of frame @i; after the last one: of the callers that are missing. @key_hash: of
  * hash_sample_key(). */
-static void find_frame_places(struct profile_reader *r, const pfm_record_t *record, unsigned i,
-                              const struct profile_place *key, uint64_t key_hash,
-                              struct frame_places *f)
+static void get_frame_places(struct profile_reader *r, const pfm_record_t *record, unsigned i,
+                             const struct profile_place *key, uint64_t key_hash,
+                             struct frame_places *f)
 {
 	struct profile_place place = *key;
 	struct known_frame *known;
@@ -156,7 +156,7 @@ static void find_frame_places(struct profile_reader *r, const pfm_record_t *reco
 		add_address(r, record, r->frames.address[i], r->frames.mode[i], &place);
 	else if (r->keys & KEY_SYMBOL)
 		place.function = names_get_text_number(r, CUT_OFF);
-	known = find_known_frame(r, &place, key_hash);
+	known = get_known_frame(r, &place, key_hash);
 	if (known->key == key_hash && known->address == place.address &&
 	    known->object == place.object && known->function == place.function &&
 	    known->inlined == place.inlined && known->source == place.source &&
@@ -165,7 +165,7 @@ static void find_frame_places(struct profile_reader *r, const pfm_record_t *reco
 		memcpy(f->list, known->places, sizeof(known->places));
 		return;
 	}
-	find_new_frame_places(r, place, f);
+	add_frame_places(r, place, f);
 	if (f->n > KNOWN_PLACES_MAX)
 		return;
 	*known = (struct known_frame){ .key = key_hash,
@@ -181,8 +181,8 @@ static void find_frame_places(struct profile_reader *r, const pfm_record_t *reco
 
 /* The node of the sample's stack, which is added without the sample if it is new; NO_NODE without
  * memory. @key: what the places of all frames have in common. */
-static uint32_t find_path(struct profile_reader *r, pfm_record_t *record,
-                          const struct profile_place *key)
+static uint32_t find_or_add_path(struct profile_reader *r, pfm_record_t *record,
+                                 const struct profile_place *key)
 {
 	const struct profile *p = r->target_profile;
 	bool is_callee_tree = r->options.tree == CALLEE_TREE;
@@ -193,11 +193,12 @@ static uint32_t find_path(struct profile_reader *r, pfm_record_t *record,
 	uint32_t parent = NO_NODE;
 
 	for (unsigned k = 0; k < n; k++) {
-		find_frame_places(r, record, is_callee_tree ? k : n - 1 - k, key, key_hash, &f);
+		get_frame_places(r, record, is_callee_tree ? k : n - 1 - k, key, key_hash, &f);
 		for (unsigned i = 0; i < f.n; i++) {
 			uint32_t place = f.list[is_callee_tree ? f.n - 1 - i : i];
 			const struct profile_node *node =
-				place != HASH_NOT_FOUND ? places_find_node(r, parent, place) : NULL;
+				place != HASH_NOT_FOUND ? places_find_or_add_node(r, parent, place)
+							: NULL;
 
 			if (!node)
 				return NO_NODE;
@@ -222,21 +223,21 @@ static uint64_t hash_stack(struct profile_reader *r, const pfm_record_t *record,
 }
 
 /* The entry for a stack; its index is valid if it has the hash and the generation. */
-static struct known_stack *find_known_stack(struct profile_reader *r, uint64_t hash)
+static struct known_stack *get_known_stack(struct profile_reader *r, uint64_t hash)
 {
 	return &r->known_stacks[hash % KNOWN_STACKS];
 }
 
 /* Returns the node of the sample's stack. Nodes of recent stacks are remembered. */
-static uint32_t find_node_of_stack(struct profile_reader *r, pfm_record_t *record,
-                                   const struct profile_place *key)
+static uint32_t get_node_of_stack(struct profile_reader *r, pfm_record_t *record,
+                                  const struct profile_place *key)
 {
 	uint64_t hash = hash_stack(r, record, key);
-	struct known_stack *known = find_known_stack(r, hash);
+	struct known_stack *known = get_known_stack(r, hash);
 
 	if (known->generation != r->sample_generation || known->hash != hash)
 		*known = (struct known_stack){ hash, r->sample_generation,
-			                       find_path(r, record, key) };
+			                       find_or_add_path(r, record, key) };
 	r->target_profile->failed |= known->index == NO_NODE;
 	return known->index;
 }
@@ -245,7 +246,7 @@ static uint32_t find_node_of_stack(struct profile_reader *r, pfm_record_t *recor
 static void add_stack(struct profile_reader *r, pfm_record_t *record,
                       const struct profile_place *key)
 {
-	uint32_t node = find_node_of_stack(r, record, key);
+	uint32_t node = get_node_of_stack(r, record, key);
 
 	if (node == NO_NODE)
 		return;
@@ -321,7 +322,7 @@ static void add_stack_text(struct profile_reader *r, pfm_record_t *record,
 {
 	struct profile *p = r->target_profile;
 	uint64_t hash = hash_stack(r, record, key);
-	struct known_stack *known = find_known_stack(r, hash);
+	struct known_stack *known = get_known_stack(r, hash);
 
 	if (known->generation != r->sample_generation || known->hash != hash) {
 		collect_frames(r, record);
@@ -337,13 +338,13 @@ static void add_stack_text(struct profile_reader *r, pfm_record_t *record,
 }
 
 /* The place of the sample's innermost frame; HASH_NOT_FOUND without memory. */
-static uint32_t find_instruction_place(struct profile_reader *r, pfm_record_t *record,
-                                       const struct profile_place *key)
+static uint32_t get_instruction_place(struct profile_reader *r, pfm_record_t *record,
+                                      const struct profile_place *key)
 {
 	struct frame_places f;
 
 	collect_frames(r, record);
-	find_frame_places(r, record, 0, key, hash_sample_key(r, key), &f);
+	get_frame_places(r, record, 0, key, hash_sample_key(r, key), &f);
 	r->target_profile->failed |= f.list[0] == HASH_NOT_FOUND;
 	return f.list[0];
 }
@@ -352,7 +353,7 @@ static uint32_t find_instruction_place(struct profile_reader *r, pfm_record_t *r
 static void add_instruction(struct profile_reader *r, pfm_record_t *record,
                             const struct profile_place *key)
 {
-	uint32_t at = find_instruction_place(r, record, key);
+	uint32_t at = get_instruction_place(r, record, key);
 
 	if (at != HASH_NOT_FOUND)
 		places_add_sample(&r->target_profile->places[at], key->weight);
@@ -364,8 +365,8 @@ static void add_counts(struct profile_reader *r, pfm_record_t *record, uint32_t 
 {
 	struct profile *p = r->target_profile;
 	bool is_tree = needs_tree(r);
-	uint32_t at = is_tree ? find_node_of_stack(r, record, key)
-	                      : find_instruction_place(r, record, key);
+	uint32_t at =
+		is_tree ? get_node_of_stack(r, record, key) : get_instruction_place(r, record, key);
 	uint64_t count = record->body.sample.period;
 
 	if (at == HASH_NOT_FOUND)
@@ -389,7 +390,7 @@ void samples_read_record(struct profile_reader *r, pfm_record_t *record)
 {
 	struct profile *p = r->target_profile;
 	const struct task *task = tasks_find(&r->tasks, record->tid);
-	const struct process *process = tasks_find_process(&r->tasks, record->pid);
+	const struct process *process = tasks_find_or_add_process(&r->tasks, record->pid);
 	uint32_t event = record->event == PFM_NO_EVENT ? 0 : record->event;
 	struct profile_place key = { .event = event, .weight = record->body.sample.period };
 	bool is_sample = true;

@@ -55,7 +55,7 @@ struct itt_id {
 static __thread struct open_regions open;
 
 /* The region of a name, kept where the structure has a place for it. */
-static pfm_region_t *find_cached_region(const char *name, void **kept)
+static pfm_region_t *get_cached_region(const char *name, void **kept)
 {
 	pfm_region_t *region = __atomic_load_n(kept, __ATOMIC_RELAXED);
 
@@ -170,8 +170,8 @@ static void task_begin(const struct itt_domain *domain, struct itt_id id, struct
 	(void)id;
 	(void)parent;
 	if (domain && domain->flags)
-		push_region(&open, name ? find_cached_region(name->text, &name->extra2)
-		                        : find_cached_region(NULL, &none));
+		push_region(&open, name ? get_cached_region(name->text, &name->extra2)
+		                        : get_cached_region(NULL, &none));
 }
 
 static void task_end(const struct itt_domain *domain)
@@ -185,7 +185,7 @@ static void task_begin_overlapped(const struct itt_domain *domain, struct itt_id
 {
 	(void)parent;
 	if (domain && domain->flags && name)
-		open_visit(domain, &id, find_cached_region(name->text, &name->extra2));
+		open_visit(domain, &id, get_cached_region(name->text, &name->extra2));
 }
 
 static void task_end_overlapped(const struct itt_domain *domain, struct itt_id id)
@@ -200,7 +200,7 @@ static void frame_begin_v3(struct itt_domain *domain, const struct itt_id *id)
 
 	if (domain && domain->flags)
 		open_visit(domain, id ? id : &none,
-		           find_cached_region(domain->name, &domain->extra2));
+		           get_cached_region(domain->name, &domain->extra2));
 }
 
 static void frame_end_v3(struct itt_domain *domain, const struct itt_id *id)

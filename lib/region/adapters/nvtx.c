@@ -62,7 +62,7 @@ struct attributes {
 
 static __thread struct open_regions open;
 
-static pfm_region_t *find_region_of_message(const struct attributes *a)
+static pfm_region_t *get_region_of_message(const struct attributes *a)
 {
 	if (a && a->message_type == MESSAGE_ASCII && a->message.text)
 		return pfm_find_region(a->message.text);
@@ -92,13 +92,13 @@ static int range_push_a(const char *text)
 
 static int range_push_ex(const struct attributes *a)
 {
-	return push_range(find_region_of_message(a));
+	return push_range(get_region_of_message(a));
 }
 
 static int domain_range_push_ex(void *domain, const struct attributes *a)
 {
 	(void)domain;
-	return push_range(find_region_of_message(a));
+	return push_range(get_region_of_message(a));
 }
 
 static int domain_range_pop(void *domain)
@@ -115,7 +115,7 @@ static uint64_t range_start_a(const char *text)
 
 static uint64_t range_start_ex(const struct attributes *a)
 {
-	return (uint64_t)(uintptr_t)pfm_enter_region(find_region_of_message(a));
+	return (uint64_t)(uintptr_t)pfm_enter_region(get_region_of_message(a));
 }
 
 static void range_end(uint64_t id)

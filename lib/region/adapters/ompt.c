@@ -35,7 +35,7 @@ struct tool {
 	union data data;
 };
 
-static pfm_region_t *find_region_of_place(const void *place)
+static pfm_region_t *make_region_of_place(const void *place)
 {
 	Dl_info info = { 0 };
 	char name[256];
@@ -60,7 +60,7 @@ static void parallel_begin(union data *task, const void *frame, union data *para
 	(void)frame;
 	(void)threads;
 	(void)flags;
-	parallel->pointer = find_region_of_place(place);
+	parallel->pointer = make_region_of_place(place);
 }
 
 static void end_task(union data *task)

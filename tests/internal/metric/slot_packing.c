@@ -97,7 +97,7 @@ static void an_even_spread(void **state)
 		count[group_of[t]]++;
 	for (unsigned g = 0; g < 5; g++) {
 		assert_true(count[g] >= wanted[g]);
-		assert_true(pfmi_plan_find_slot_distance(group_of, 60, g) <
+		assert_true(pfmi_plan_compute_slot_distance(group_of, 60, g) <
 		            2 * ((60 + count[g] - 1) / count[g]));
 	}
 	/* The 9 slots that no demand needs go to the two rarest groups. */
@@ -118,7 +118,7 @@ static void refusals(void **state)
 	assert_int_equal(pfmi_plan_arrange_slots(many, 3, 12, EFFORT, group_of), SLOTS_TOO_FEW);
 	assert_int_equal(pfmi_plan_arrange_slots(tight, 2, 12, EFFORT, group_of), SLOTS_ARRANGED);
 	assert_true(keeps_demands(tight, 2, group_of, 12));
-	assert_int_equal(pfmi_plan_find_slot_distance(group_of, 12, 7), 0);
+	assert_int_equal(pfmi_plan_compute_slot_distance(group_of, 12, 7), 0);
 }
 
 UNIT(metric_slot_packing, cmocka_unit_test(every_small_cycle), cmocka_unit_test(an_even_spread),

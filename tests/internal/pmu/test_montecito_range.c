@@ -115,7 +115,7 @@ static void check_small(const struct mont_range *r, unsigned n)
 
 	for (unsigned pairs = 1; pairs <= 4; pairs++) {
 		unsigned best = fewest_by_level(r, n, pairs);
-		int got = pfmi_mont_find_best_cover(r, n, pairs, b);
+		int got = pfmi_mont_compute_best_cover(r, n, pairs, b);
 
 		if (best > 2 * WORLD) {
 			assert_int_equal(got, PFMLIB_ERR_TOOMANY);
@@ -183,7 +183,7 @@ static void test_any_ranges_are_covered(void **state)
 			r[i].last -=
 				r[i].last == ~(uint64_t)0; /* ends are exclusive in the interface */
 		got = pfmi_mont_cover_ranges(r, n, 4, b);
-		smallest = pfmi_mont_find_best_cover(r, n, 4, best);
+		smallest = pfmi_mont_compute_best_cover(r, n, 4, best);
 		assert_int_equal(got < 0, smallest < 0);
 		if (got < 0)
 			continue;
@@ -205,7 +205,7 @@ static void test_top_of_memory(void **state)
 	r.first -= 0x123450;
 	assert_true(pfmi_mont_enclose_range(&r, &b[0]));
 	assert_int_equal(mont_get_block_last(b[0]), ~(uint64_t)0);
-	check_cover(&r, 1, b, pfmi_mont_find_best_cover(&r, 1, 4, b), 4);
+	check_cover(&r, 1, b, pfmi_mont_compute_best_cover(&r, 1, 4, b), 4);
 }
 
 static void test_blocks_end_where_all_bits_are_compared(void **state)

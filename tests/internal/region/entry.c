@@ -10,18 +10,18 @@ static void entry_is_found_again(void **state)
 
 	(void)state;
 	make_regions(&m);
-	e = pfmi_thread_find_entry(&m.thread, 3, 0, &node);
+	e = pfmi_thread_find_or_make_entry(&m.thread, 3, 0, &node);
 	assert_non_null(e);
 	assert_true(e->region == 3 && e->parent == 0);
-	assert_ptr_equal(pfmi_thread_find_entry(&m.thread, 3, 0, &same), e);
+	assert_ptr_equal(pfmi_thread_find_or_make_entry(&m.thread, 3, 0, &same), e);
 	assert_ptr_equal(same, node);
-	other = pfmi_thread_find_entry(&m.thread, 3, 2, &same);
+	other = pfmi_thread_find_or_make_entry(&m.thread, 3, 2, &same);
 	assert_ptr_not_equal(other, e);
 	assert_ptr_equal(same, node);
 	assert_true(other->region == 3 && other->parent == 2);
-	assert_non_null(pfmi_thread_find_entry(&m.thread, 5000, 3, &far)); /* pages grow */
+	assert_non_null(pfmi_thread_find_or_make_entry(&m.thread, 5000, 3, &far)); /* pages grow */
 	assert_ptr_not_equal(far, node);
-	assert_ptr_equal(pfmi_thread_find_entry(&m.thread, 3, 0, &same), e);
+	assert_ptr_equal(pfmi_thread_find_or_make_entry(&m.thread, 3, 0, &same), e);
 	assert_ptr_equal(m.thread.entries, e); /* in the order of their first visit */
 	assert_ptr_equal(e->next, other);
 	assert_int_equal(other->next->region, 5000);
@@ -66,7 +66,7 @@ static void visits_are_added(void **state)
 
 	(void)state;
 	make_regions(&m);
-	e = pfmi_thread_find_entry(&m.thread, 1, 0, &node);
+	e = pfmi_thread_find_or_make_entry(&m.thread, 1, 0, &node);
 	add_visit_to(e, &v, &times, tallies);
 	assert_int_equal(e->sequence % 2, 0); /* no write is in progress */
 	assert_true(times.visits == 1 && times.outermost == 1 && times.wall == 50 &&
@@ -110,7 +110,7 @@ static void deviations_of_large_values(void **state)
 
 	(void)state;
 	make_regions(&m);
-	e = pfmi_thread_find_entry(&m.thread, 1, 0, &node);
+	e = pfmi_thread_find_or_make_entry(&m.thread, 1, 0, &node);
 	for (unsigned i = 0; i < COUNT(values); i++)
 		add_visit_to(e, &(struct visit){ .outermost = true, .wall = values[i] }, &times,
 		             tallies);
@@ -144,7 +144,7 @@ static void cost_of_visits_inside(void **state)
 	(void)state;
 	make_regions(&m);
 	m.events[0].cost_pair = 4.1;
-	e = pfmi_thread_find_entry(&m.thread, 1, 0, &node);
+	e = pfmi_thread_find_or_make_entry(&m.thread, 1, 0, &node);
 	for (unsigned i = 0; i < COUNT(counts); i++) {
 		const uint64_t now[WORDS] = { 2, 9, 9, counts[i], 0 };
 

@@ -12,7 +12,8 @@ int main(int argc, char **argv)
 
 	make_regions(&m);
 	for (uint32_t i = 0; i < 3 * n; i++)
-		is_found = is_found && pfmi_thread_find_entry(&m.thread, 1, 1 + i % n, &node);
+		is_found =
+			is_found && pfmi_thread_find_or_make_entry(&m.thread, 1, 1 + i % n, &node);
 	unmake_regions(&m);
 	return is_found ? 0 : 1;
 }

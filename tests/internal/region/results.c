@@ -18,7 +18,7 @@ static void add_visit(struct thread *t, uint32_t region, uint64_t wall, uint64_t
 {
 	const uint64_t start[WORDS] = { 2, 0, 0, 0, 0 }, now[WORDS] = { 2, wall, wall, count, 1 };
 	struct node *node;
-	struct entry *e = pfmi_thread_find_entry(t, region, 0, &node);
+	struct entry *e = pfmi_thread_find_or_make_entry(t, region, 0, &node);
 
 	assert_non_null(e);
 	e->begun++;
@@ -52,8 +52,8 @@ static void sums_over_threads(void **state)
 	m.thread.next = &other;
 	add_visit(&m.thread, region, 100, 1000);
 	add_visit(&other, region, 300, 3000);
-	add_visit(&other, EMPTY_REGION, 1, 1);              /* of the measurement: left out */
-	pfmi_thread_find_entry(&m.thread, empty, 0, &node); /* not visited */
+	add_visit(&other, EMPTY_REGION, 1, 1); /* of the measurement: left out */
+	pfmi_thread_find_or_make_entry(&m.thread, empty, 0, &node); /* not visited */
 	r = pfm_read_regions();
 	assert_non_null(r);
 	assert_int_equal(r->n, 3);

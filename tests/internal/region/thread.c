@@ -57,7 +57,7 @@ static void *visit_in_thread(void *arg)
 
 	(void)arg;
 	for (unsigned i = 0; i < 2; i++)
-		pfmi_entry_add_visit(pfmi_thread_find_entry(t, 1, 0, &node),
+		pfmi_entry_add_visit(pfmi_thread_find_or_make_entry(t, 1, 0, &node),
 		                     &(struct visit){ .outermost = true });
 	t->missed = 1;
 	return NULL;
@@ -88,7 +88,7 @@ static void many_story(void)
 		n++;
 	EXPECT(n, 1024 + 1, "records");
 	EXPECT_TRUE(pfmi_regions.pool != NULL, "the shared one");
-	EXPECT(visits_of(pfmi_thread_find_entry(pfmi_regions.pool, 1, 0, &node)), 2 * 76,
+	EXPECT(visits_of(pfmi_thread_find_or_make_entry(pfmi_regions.pool, 1, 0, &node)), 2 * 76,
 	       "visits in it");
 	EXPECT(pfmi_regions.pool->missed, 76, "calls that were missed");
 	EXPECT(pfmi_regions.pool->tid, -1, "its number");
@@ -105,13 +105,13 @@ static void fork_story(void)
 	own = pfmi_thread_get_current();
 	run_thread(&other);
 	for (unsigned i = 0; i < 5; i++)
-		pfmi_entry_add_visit(pfmi_thread_find_entry(own, 1, 0, &node),
+		pfmi_entry_add_visit(pfmi_thread_find_or_make_entry(own, 1, 0, &node),
 		                     &(struct visit){ .outermost = true });
 	pid = fork();
 	if (pid == 0) {
 		EXPECT_TRUE(pfmi_regions.threads == own && !own->next, "one thread is left");
 		EXPECT(own->tid, getpid(), "its number");
-		EXPECT(visits_of(pfmi_thread_find_entry(own, 1, 0, &node)), 0, "visits");
+		EXPECT(visits_of(pfmi_thread_find_or_make_entry(own, 1, 0, &node)), 0, "visits");
 		EXPECT(pfmi_regions.epoch, 1, "forks");
 		EXPECT(own->opened, 0, "counters of the parent");
 		EXPECT(pfmi_region_caller.busy, 0, "busy");
@@ -121,7 +121,8 @@ static void fork_story(void)
 	}
 	EXPECT(waitpid(pid, &status, 0), pid, "waitpid()");
 	EXPECT(status, 0, "end of the child");
-	EXPECT(visits_of(pfmi_thread_find_entry(own, 1, 0, &node)), 5, "visits of the parent");
+	EXPECT(visits_of(pfmi_thread_find_or_make_entry(own, 1, 0, &node)), 5,
+	       "visits of the parent");
 	EXPECT(pfmi_regions.epoch, 0, "forks of the parent");
 	EXPECT(pfmi_region_caller.busy, 0, "busy");
 }

@@ -95,7 +95,7 @@ static unsigned sleep_until_allowed(uint64_t wake_ns)
 {
 	unsigned n = 0;
 
-	for (int wait; n < MAX_WAKES && (wait = find_budget_wait(&budget)) > 0; n++) {
+	for (int wait; n < MAX_WAKES && (wait = compute_budget_wait(&budget)) > 0; n++) {
 		wall_ns += (uint64_t)wait * MS;
 		cpu_ns += wake_ns;
 	}

@@ -33,12 +33,12 @@ static void functions_of_this_program(void **state)
 	(void)state;
 	assert_int_equal(function_to_find(3), 3);
 	read_self(&f, &sources);
-	assert_true(file_symbols_find_address(&f, code.offset, &address));
+	assert_true(file_symbols_compute_address(&f, code.offset, &address));
 	assert_int_equal(address, code.address);
 	found = symbol_table_find(&f.table, address);
 	assert_non_null(found);
 	assert_string_equal(found->name, "function_to_find");
-	assert_false(file_symbols_find_address(&f, UINT64_MAX, &address));
+	assert_false(file_symbols_compute_address(&f, UINT64_MAX, &address));
 	assert_true(sources.table_bytes > 0);
 	file_symbols_free(&f);
 }

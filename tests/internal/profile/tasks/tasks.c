@@ -58,11 +58,11 @@ static void names_of_tasks(void **state)
 	fork.body.task.ppid = fork.body.task.ptid = 7;
 	read_as(t, &fork, PFM_RECORD_FORK);
 	assert_string_equal(name_of(t, 8), "parent");
-	generation = tasks_find_process(t, 7)->generation;
+	generation = tasks_find_or_add_process(t, 7)->generation;
 	tasks_forget_names(t);
-	assert_int_not_equal(tasks_find_process(t, 7)->generation, generation);
-	assert_int_not_equal(tasks_find_process(t, 7)->generation,
-	                     tasks_find_process(t, 8)->generation);
+	assert_int_not_equal(tasks_find_or_add_process(t, 7)->generation, generation);
+	assert_int_not_equal(tasks_find_or_add_process(t, 7)->generation,
+	                     tasks_find_or_add_process(t, 8)->generation);
 	free_tasks(t);
 }
 

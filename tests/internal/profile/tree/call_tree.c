@@ -36,7 +36,7 @@ static void add_drawn_sample(struct tree_test *t, enum profile_tree tree)
 
 		place = draw(t, PLACES);
 		first = i ? first : place;
-		found = places_find_node(t->reader, node, place);
+		found = places_find_or_add_node(t->reader, node, place);
 		assert_non_null(found);
 		node = (uint32_t)(found - t->profile.nodes);
 		t->expected.nodes[node].samples++;

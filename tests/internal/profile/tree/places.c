@@ -34,10 +34,10 @@ static void nodes_of_a_tree(void **state)
 	(void)state;
 	assert_non_null(r);
 	r->target_profile = &p;
-	assert_non_null(places_find_node(r, NO_NODE, 4));
-	node = places_find_node(r, 0, 4);
+	assert_non_null(places_find_or_add_node(r, NO_NODE, 4));
+	node = places_find_or_add_node(r, 0, 4);
 	assert_ptr_equal(node, &p.nodes[1]);
-	node = places_find_node(r, NO_NODE, 4);
+	node = places_find_or_add_node(r, NO_NODE, 4);
 	assert_ptr_equal(node, &p.nodes[0]);
 	assert_int_equal(p.n_nodes, 2);
 	assert_int_equal(p.nodes[1].parent, 0);
