@@ -15,15 +15,15 @@ static int is_event(int fd)
 	return readlink(path, target, sizeof(target) - 1) > 0 && strstr(target, "perf_event");
 }
 
-ssize_t read(int fd, void *to, size_t n)
+ssize_t read(int fd, void *buf, size_t nbytes)
 {
-	ssize_t got = syscall(SYS_read, fd, to, n);
+	ssize_t got = syscall(SYS_read, fd, buf, nbytes);
 	uint64_t value;
 
 	if (got < (ssize_t)sizeof(value) || !is_event(fd))
 		return got;
-	memcpy(&value, to, sizeof(value));
+	memcpy(&value, buf, sizeof(value));
 	value *= 1000;
-	memcpy(to, &value, sizeof(value));
+	memcpy(buf, &value, sizeof(value));
 	return got;
 }
