@@ -50,7 +50,7 @@ struct serve_otlp {
 	size_t n_bytes;
 	bool is_sending; /* the first request of the queue is being sent */
 	uint64_t next_request, next_try;
-	unsigned wait_ms;  /* before the next attempt after a failure */
+	unsigned wait_ms;  /* time to wait before the next attempt */
 	bool has_failed;   /* the last attempt failed; reported once */
 	uint64_t start_ns; /* start of the sums by the system's clock, and */
 	uint64_t opened;   /* by now_ns() */

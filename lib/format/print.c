@@ -199,7 +199,7 @@ static bool print_row_name(const struct event *ev, char *buf, size_t len)
 
 /* Fast path: a row without groups and settings, which is the most common text. False, with nothing
  * written, for other events. */
-static bool print_bare_row(const struct event *ev, char *buf, size_t len)
+static bool print_event_without_settings(const struct event *ev, char *buf, size_t len)
 {
 	return ev->row && !ev->row->n_groups && !ev->n_user_fields && !ev->plm &&
 	       !ev->has_no_levels && !ev->precise && !ev->exclude_flags &&
@@ -243,7 +243,7 @@ static int print_full_event(const struct event *ev, const struct spec *read, pfm
 int pfmi_format_print_event(const struct event *ev, const struct spec *read, pfm_dialect_t dialect,
                             struct slice device, char *buf, size_t len, pfm_error_t *why)
 {
-	if (dialect == PFM_DIALECT_LIBPFM && print_bare_row(ev, buf, len))
+	if (dialect == PFM_DIALECT_LIBPFM && print_event_without_settings(ev, buf, len))
 		return PFMLIB_SUCCESS;
 	return print_full_event(ev, read, dialect, device, buf, len, why);
 }

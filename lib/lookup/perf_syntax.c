@@ -14,7 +14,7 @@ struct perf_terms {
 };
 
 /* Accepts terms that are fields of PMU @pmu, without an event name. */
-static int accept_terms(struct pmu_search *s, unsigned pmu)
+static int accept_fields_of_pmu(struct pmu_search *s, unsigned pmu)
 {
 	if (!context_is_pmu_usable(s->ctx, pmu))
 		return pfmi_lookup_refuse_damaged_image(s, pfmi_context_get_pmu_image(s->ctx, pmu));
@@ -53,7 +53,7 @@ static bool try_pmu(struct pmu_search *s, struct perf_terms *t, unsigned pmu, in
 		return false;
 	if (t->is_name)
 		return try_event_name(s, t, pmu, rc);
-	*rc = accept_terms(s, pmu);
+	*rc = accept_fields_of_pmu(s, pmu);
 	return true;
 }
 
@@ -163,7 +163,7 @@ int pfmi_lookup_perf_spec(struct pmu_search *s)
 	if (t.fallback_pmu == ~0u)
 		return pfmi_base_set_error(s->error, PFMLIB_ERR_NOPMU, PFM_KIND_UNKNOWN_PMU,
 		                           s->spec->text, s->spec->pmu_name, NULL);
-	return accept_terms(s, t.fallback_pmu);
+	return accept_fields_of_pmu(s, t.fallback_pmu);
 }
 
 /* ---- raw numbers ----------------------------------------------------------------------------- */

@@ -285,8 +285,8 @@ static const char *get_core_alias(struct sysfs_reader *r, const struct sysfs_pmu
 }
 
 /* The name of the @m instances from @one on: without a number if no other device has that name. */
-static const char *get_common_name(const struct sysfs_pmu *d, size_t n, const struct sysfs_pmu *one,
-                                   unsigned m)
+static const char *choose_instances_name(const struct sysfs_pmu *d, size_t n,
+                                         const struct sysfs_pmu *one, unsigned m)
 {
 	bool all = count_same_base(d, n, one) == m;
 
@@ -311,7 +311,7 @@ static bool add_kernel_pmus(struct sysfs_reader *r, struct kernel_info *k, struc
 		if (d[i].is_grouped)
 			continue;
 		m = collect_instances(d, n, i, same);
-		name = get_common_name(d, n, &d[i], m);
+		name = choose_instances_name(d, n, &d[i], m);
 		if (!add_kernel_pmu(r, &pmus[k->n_pmus], same, m, name,
 		                    get_core_alias(r, d, n, &d[i])))
 			return false;

@@ -204,7 +204,7 @@ static void describe_request_group(const struct pfm_schedule *s, const struct sc
 		out->standard_error = error;
 }
 
-static void describe_requests(struct pfm_schedule *s, const struct pfm_plan *plan)
+static void set_request_readings(struct pfm_schedule *s, const struct pfm_plan *plan)
 {
 	for (unsigned i = 0; i < s->n_requests; i++)
 		s->requests[i].n_readings = s->n_slots;
@@ -280,7 +280,7 @@ static int fill_schedule(struct pfm_schedule *s, const struct pfm_plan *plan,
 		rc = arrange_turn(s, turn, o->effort ? o->effort : DEFAULT_EFFORT, error);
 	s->shift = o->host ? hash_host(o->host) % s->n_slots : 0;
 	if (!rc)
-		describe_requests(s, plan);
+		set_request_readings(s, plan);
 	return rc;
 }
 

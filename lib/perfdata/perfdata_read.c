@@ -158,7 +158,7 @@ static uint16_t decode_record_size(const struct perfdata_reader *r, const uint8_
 }
 
 /* Returns the next unpacked record; NULL if its end is still in the next packed record. */
-static const uint8_t *next_unpacked_record(struct perfdata_reader *r, uint16_t *size)
+static const uint8_t *read_unpacked_record(struct perfdata_reader *r, uint16_t *size)
 {
 	size_t left = r->unpacked.end - r->unpacked.n_consumed;
 	const uint8_t *p;
@@ -174,9 +174,9 @@ static const uint8_t *next_unpacked_record(struct perfdata_reader *r, uint16_t *
 }
 
 /* Returns the next record of the input; NULL at the end, or if it is cut off. */
-static const uint8_t *next_input_record(struct perfdata_reader *r, uint16_t *size)
+static const uint8_t *read_converted_record(struct perfdata_reader *r, uint16_t *size)
 {
-	const uint8_t *p = next_unpacked_record(r, size);
+	const uint8_t *p = read_unpacked_record(r, size);
 
 	if (p)
 		return *size < RECORD_HEADER_SIZE ? NULL : p;
@@ -194,7 +194,7 @@ static int read_input_record(struct pfm_session *s)
 {
 	struct perfdata_reader *r = s->recording;
 	uint16_t size = 0;
-	const uint8_t *p = next_input_record(r, &size);
+	const uint8_t *p = read_converted_record(r, &size);
 	uint32_t type;
 	int rc = 0;
 

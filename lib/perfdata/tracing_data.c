@@ -33,7 +33,7 @@ static bool append_tracefs_file(struct byte_buffer *b, const struct pfm_session 
 	return ok;
 }
 
-/* A format has its number in a line such as "ID: 372". */
+/* Looks for the line "ID: NUMBER" that each format has. */
 bool pfmi_perfdata_has_tracepoint_id(const char *text, uint64_t config)
 {
 	const char *line = strstr(text, "\nID: ");

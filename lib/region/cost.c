@@ -48,8 +48,9 @@ static void measure_inside(struct thread *t, const struct region_marks *marks, p
 }
 
 /* Measures a visit with BATCH empty ones inside, minus a visit with none. */
-static void measure_pair(struct thread *t, const struct region_marks *marks, pfm_region_t *empty,
-                         pfm_region_t *outer, struct samples *s, uint64_t *words)
+static void measure_nested_visits(struct thread *t, const struct region_marks *marks,
+                                  pfm_region_t *empty, pfm_region_t *outer, struct samples *s,
+                                  uint64_t *words)
 {
 	uint64_t wall = 0;
 
@@ -116,7 +117,7 @@ void pfmi_region_measure_cost(struct thread *t, const struct region_marks *marks
 			pfmi_thread_switch_round(t, r);
 			t->handles++; /* an open handle keeps the thread in the round */
 			measure_inside(t, marks, &empty, &s, memory + 2 * n);
-			measure_pair(t, marks, &empty, &outer, &s, memory + 2 * n);
+			measure_nested_visits(t, marks, &empty, &outer, &s, memory + 2 * n);
 			t->handles--;
 			evaluate_samples(&s, r);
 		}

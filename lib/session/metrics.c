@@ -177,7 +177,7 @@ struct metric_input_counts {
 	pfm_quality_t quality;
 	int group; /* -1: no group so far */
 	bool is_across_groups;
-	int missing_count; /* number of a count without a value */
+	int missing_count; /* index of an input that was not counted; negative: none */
 };
 
 static const pfm_count_t *get_round_count(const struct metric_input_counts *in, unsigned round,

@@ -13,7 +13,7 @@ enum { COUNTER_NS = 10000000, LONGEST_NS = 20000000 };
 
 struct chrome_thread {
 	uint32_t pid, tid, task, stack;
-	uint64_t end; /* of the stack, unless a sample comes before */
+	uint64_t end; /* when the stack ends if no sample comes before */
 };
 
 struct chrome {

@@ -69,7 +69,7 @@ struct pprof {
 	uint32_t *mapping_ids;     /* 0: not used */
 	struct message part, inner, packed, out;
 	uint64_t thread, pid, tid, cpu; /* strings: keys of labels */
-	uint64_t *task_strings; /* of each text of the reader that names a task; 0: not yet */
+	uint64_t *task_strings;         /* the string of each task name; 0: not yet added */
 };
 
 enum { OUT_SIZE = 1 << 16 }; /* bytes that are written at once */

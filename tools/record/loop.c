@@ -67,7 +67,7 @@ static void show_progress(const struct recorder *job)
 	term_progress(stderr, line);
 }
 
-static int write_all(struct recorder *job)
+static int write_records(struct recorder *job)
 {
 	if (!job->recording || pfm_write_records(job->recording, &job->size) == PFMLIB_SUCCESS)
 		return EXIT_DONE;
@@ -166,7 +166,7 @@ static int record_session(struct recorder *job, int *wait_status)
 
 	while (status == EXIT_DONE && !done && woken != PFM_WAIT_ENDED && woken >= 0) {
 		woken = wait_for_more(job);
-		status = write_all(job);
+		status = write_records(job);
 		done = (job->control.on && serve_control(job, &status)) ||
 		       is_recording_over(job, wait_status) || (interrupted && job->child.pid <= 0);
 		show_progress(job);
@@ -185,7 +185,7 @@ static int record_session(struct recorder *job, int *wait_status)
 	pfm_stop_session(job->session);
 	if (status == EXIT_DONE && !job->recording)
 		status = open_file(job); /* the controlling program never sent "enable" */
-	return status == EXIT_DONE ? write_all(job) : status;
+	return status == EXIT_DONE ? write_records(job) : status;
 }
 
 static int start_recording(struct recorder *job)

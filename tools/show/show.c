@@ -111,7 +111,7 @@ static int show_event(struct shower *s, const char *text, const pfm_error_t *err
 
 /* Shows the event that fields or words of the kernel select. Returns EXIT_REFUSED, with the reason
  * printed, if they select none. */
-static int show_unlisted(struct shower *s, const char *text, pfm_error_t *error)
+static int show_event_without_name(struct shower *s, const char *text, pfm_error_t *error)
 {
 	pfm_encoding_t enc = PFM_INIT(enc);
 	perfmon_pmu_info_t info = PFM_INIT(info);
@@ -189,7 +189,7 @@ static int show_name(struct shower *s, const char *text)
 		if (error.code == PFMLIB_SUCCESS)
 			check_event_text(s, text, &error);
 		else if (show_missing_metric(s, text, &error) ||
-		         show_unlisted(s, text, &error) == EXIT_DONE ||
+		         show_event_without_name(s, text, &error) == EXIT_DONE ||
 		         show_group(s, text) == EXIT_DONE)
 			return EXIT_DONE;
 		return show_event(s, text, &error, pmu, event);

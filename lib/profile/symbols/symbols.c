@@ -40,8 +40,8 @@ struct object {
 	struct symbols *all;
 	struct file *file; /* NULL: not read, or none that has symbols */
 	bool loaded;
-	uint8_t id[BUILD_ID_SIZE]; /* that it must have; none if it may have any */
-	size_t n_id;
+	uint8_t id[BUILD_ID_SIZE]; /* the build id that the file must have */
+	size_t n_id;               /* 0: any build id will do */
 };
 
 struct symbols {
