@@ -108,8 +108,6 @@ static inline bool context_is_loaded(const struct pfm_ctx *ctx, int what)
 }
 /* Is @s the name or an alias of the table, without regard to case? */
 PERFMON_PRIVATE bool pfmi_context_table_has_name(const struct table *t, struct slice s);
-/* Is @s an alias of the table? */
-bool pfmi_context_table_has_alias(const struct table *t, struct slice s);
 /* The number of PMUs that are known so far. */
 static inline unsigned context_count_pmus(const struct pfm_ctx *ctx)
 {

@@ -19,7 +19,8 @@ unsigned pfmi_context_get_table_flags(const struct table *t)
 	return flags;
 }
 
-bool pfmi_context_table_has_alias(const struct table *t, struct slice s)
+/* Is @s an alias of the table? */
+static bool table_has_alias(const struct table *t, struct slice s)
 {
 	const char *aliases = table_get_text(t, t->aliases);
 
@@ -36,7 +37,7 @@ bool pfmi_context_table_has_alias(const struct table *t, struct slice s)
 
 bool pfmi_context_table_has_name(const struct table *t, struct slice s)
 {
-	return context_table_has_own_name(t, s) || pfmi_context_table_has_alias(t, s);
+	return context_table_has_own_name(t, s) || table_has_alias(t, s);
 }
 
 /* ---- PMUs by number -------------------------------------------------------------------------- */
@@ -145,7 +146,7 @@ static const struct table *source_get_table(const struct pfm_ctx *ctx,
 /* Is @s an alias of the table (@is_alias), or its own name (otherwise)? */
 static bool table_has_name_of_kind(const struct table *t, struct slice s, bool is_alias)
 {
-	return is_alias ? pfmi_context_table_has_alias(t, s) : context_table_has_own_name(t, s);
+	return is_alias ? table_has_alias(t, s) : context_table_has_own_name(t, s);
 }
 
 /* Finds the next PMU of @source in the pass that @iter is in; -1 at the end of the source. */

@@ -275,7 +275,7 @@ static void decode_perf_config(struct set_decoder *d, unsigned i)
 
 static void decode_control(struct set_decoder *d, unsigned i)
 {
-	if (pfmi_pmu_has_register_pairs(d->table))
+	if (pfmi_pmu_get_encoder(d->table)->decode_register_pair)
 		decode_register_pair(d, i);
 	else if (pfmi_pmu_has_event_select_mask(d->table))
 		decode_encoder_control(d, i);

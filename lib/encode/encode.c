@@ -2,7 +2,7 @@
 /* Event to registers and perf attribute: one event, or a set that is measured together. */
 #include <stdlib.h>
 #include <string.h>
-#include "encode/encode.h"
+#include "lookup/lookup.h"
 #include "base/sizes.h"
 
 /* ---- one event ------------------------------------------------------------------------------- */
@@ -146,9 +146,10 @@ static inline int get_instance_type(const struct pfm_ctx *ctx, const struct spec
 	return kernel->instance_types[k ? k - 1 : 0];
 }
 
-int pfmi_encode_resolved_event(const struct pfm_ctx *ctx, const struct spec *spec, unsigned pmu,
-                               const struct event *ev, unsigned plm, pfm_encoding_t *out,
-                               pfm_error_t *why)
+/* Encodes the event @ev of a text that was looked up. Nothing of @out is touched on failure. */
+static int encode_resolved_event(const struct pfm_ctx *ctx, const struct spec *spec, unsigned pmu,
+                                 const struct event *ev, unsigned plm, pfm_encoding_t *out,
+                                 pfm_error_t *why)
 {
 	int rc = load_driver_type(ctx, ev->table, why);
 
@@ -188,7 +189,7 @@ int pfm_encode_event(const pfm_ctx_t *ctx, const char *text, unsigned plm, pfm_e
 		rc = pfmi_lookup_spec_event(ctx, &spec, &pmu, &ev, error);
 	if (rc)
 		return rc;
-	return pfmi_encode_resolved_event(ctx, &spec, pmu, &ev, plm, out, error);
+	return encode_resolved_event(ctx, &spec, pmu, &ev, plm, out, error);
 }
 
 static int encode_event_row(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned plm,
@@ -257,8 +258,10 @@ static int read_event_set(const struct pfm_ctx *ctx, const char *const *texts, u
 static void complete_registers(const struct encode_request *req, const struct placement *where,
                                struct register_values *regs)
 {
-	if (regs->n_pmcs < PLAN_MAX_REGS &&
-	    pfmi_pmu_build_global_ctrl(req, where, &regs->pmcs[regs->n_pmcs]))
+	const struct encoder_ops *ops = pfmi_pmu_get_encoder(req->table);
+
+	if (regs->n_pmcs < PLAN_MAX_REGS && ops->build_global_ctrl &&
+	    ops->build_global_ctrl(req, where, &regs->pmcs[regs->n_pmcs]))
 		regs->n_pmcs++;
 	for (unsigned i = 0; i < regs->n_pmcs; i++)
 		regs->pmcs[i].name = pfmi_pmu_get_register_name(req->table, &regs->pmcs[i]);

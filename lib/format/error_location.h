@@ -3,7 +3,7 @@
 #ifndef PERFMON_FORMAT_ERROR_LOCATION_H
 #define PERFMON_FORMAT_ERROR_LOCATION_H
 
-#include "encode/encode.h"
+#include "lookup/lookup.h"
 
 /* The place of an error: the token, and as far as known its event and attribute. */
 struct error_location {

@@ -3,7 +3,7 @@
 #ifndef PERFMON_REVERSE_H
 #define PERFMON_REVERSE_H
 
-#include "encode/encode.h"
+#include "lookup/lookup.h"
 
 /* Bytes that pfmi_format_print_event() writes at most, terminator included. */
 #define PRINTED_TEXT_SIZE 2048

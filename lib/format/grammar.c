@@ -68,7 +68,8 @@ int pfm_describe_register(const pfm_ctx_t *ctx, int pmu, unsigned i, char *name,
 
 	if (!t || !name || !len)
 		return PFMLIB_ERR_INVAL;
-	if (!find_register_in_list(t, pfmi_pmu_list_registers(t), &i, found, sizeof(found)) &&
+	if (!find_register_in_list(t, pfmi_pmu_get_encoder(t)->registers, &i, found,
+	                           sizeof(found)) &&
 	    !find_register_in_list(t, "config config1 config2 config3", &i, found, sizeof(found)))
 		return PFMLIB_ERR_NOTFOUND;
 	if (strlen(found) >= len)
@@ -113,7 +114,7 @@ int pfm_describe_privilege_level(const pfm_ctx_t *ctx, int pmu, unsigned i, cons
 		return PFMLIB_ERR_INVAL;
 	if (!pfmi_lookup_get_level_word(i, name, plm))
 		return PFMLIB_ERR_NOTFOUND;
-	*is_default = (*plm & pfmi_pmu_get_default_levels(t)) != 0;
+	*is_default = (*plm & pfmi_pmu_get_encoder(t)->default_levels) != 0;
 	return PFMLIB_SUCCESS;
 }
 

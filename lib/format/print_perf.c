@@ -221,7 +221,7 @@ bool pfmi_format_append_perf_event(struct event_printer *p)
 	if (p->event->counter_pin != ANY_COUNTER)
 		return pfmi_format_set_reason(
 			p, "perf leaves the choice of the counter to the kernel");
-	pfmi_pmu_build_event_attr(p->event, -1, pfmi_pmu_get_default_levels(p->table), &a);
+	pfmi_pmu_build_event_attr(p->event, -1, pfmi_pmu_get_encoder(p->table)->default_levels, &a);
 	if (!a.expressible)
 		return pfmi_format_set_reason(p, "the kernel cannot count it");
 	return append_perf_body(p, &a);

@@ -12,7 +12,8 @@
 
 static unsigned get_privilege_levels(const struct planned_pmu *p)
 {
-	return p->plan->options.plm ? p->plan->options.plm : pfmi_pmu_get_default_levels(p->table);
+	return p->plan->options.plm ? p->plan->options.plm
+	                            : pfmi_pmu_get_encoder(p->table)->default_levels;
 }
 
 static unsigned format_counters(uint64_t counters, char *buf, size_t len)

@@ -351,8 +351,8 @@ static void add_pmds(const struct alpha_placement *p, const struct placement *wh
 	}
 }
 
-void pfmi_alpha_encode_set(const struct plan *plan, const struct placement *where,
-                           struct register_values *regs)
+static void encode_set(const struct plan *plan, const struct placement *where,
+                       struct register_values *regs)
 {
 	struct alpha_placement p = { .plan = plan,
 		                     .extra = alpha_get_plan_extra(plan),
@@ -378,7 +378,7 @@ void pfmi_alpha_encode_set(const struct plan *plan, const struct placement *wher
 /* ---- the kernel ------------------------------------------------------------------------------ */
 
 /* Linux supports EV67 and later, has its own event numbers, and counts at all levels. */
-void pfmi_alpha_build_attr(const struct event *ev, unsigned plm, perfmon_attr_t *out)
+static void build_attr(const struct event *ev, unsigned plm, perfmon_attr_t *out)
 {
 	bool all_levels = (plm & (PFM_PLM0 | PFM_PLM3)) == (PFM_PLM0 | PFM_PLM3);
 	uint64_t raw = pfmi_pmu_get_key_value(ev, KEY_LINUX, ANY_COUNTER);
@@ -395,7 +395,7 @@ void pfmi_alpha_build_attr(const struct event *ev, unsigned plm, perfmon_attr_t 
 /* ---- operations ------------------------------------------------------------------------------ */
 
 /* Refuses raw events: no configuration word describes an event of these PMUs. */
-int pfmi_alpha_check_event(struct event *ev, pfm_error_t *why)
+static int check_event(struct event *ev, pfm_error_t *why)
 {
 	return ev->row_index == ROW_NONE
 	               ? pfmi_base_set_plain_error(
@@ -405,10 +405,10 @@ int pfmi_alpha_check_event(struct event *ev, pfm_error_t *why)
 }
 
 const struct encoder_ops pfmi_alpha_ops = {
-	.check_event = pfmi_alpha_check_event,
+	.check_event = check_event,
 	.constrain_set = pfmi_alpha_constrain_set,
-	.encode_set = pfmi_alpha_encode_set,
-	.build_attr = pfmi_alpha_build_attr,
+	.encode_set = encode_set,
+	.build_attr = build_attr,
 	.find_layout = pfmi_alpha_find_layout,
 	.get_event_select_mask = pfmi_alpha_get_event_select_mask,
 	.registers = "ICCSR PMCTR PCNT5MUX FREQ BC_CTL PM_MUX PCTR_CTL I_STAT I_CTL PCNTSETMUX "
@@ -417,4 +417,5 @@ const struct encoder_ops pfmi_alpha_ops = {
 		"one setting pairs the events of counters 0 and 1; no setting has all these events",
 	.counts_all_levels = true,
 	.has_pfcntr = true,
+	.default_levels = PFM_PLM0 | PFM_PLM3,
 };

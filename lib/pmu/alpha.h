@@ -18,7 +18,7 @@ enum alpha_event_kind {
 /* Value of field "pctr_mode" for statistics that every counting mode supports. */
 enum { PM_MODE_ANY = 4 };
 
-/* Data that pfmi_alpha_constrain_set() passes to pfmi_alpha_encode_set(). */
+/* Data that pfmi_alpha_constrain_set() passes to encode_set(). */
 struct alpha_plan_extra {
 	pfmlib_alpha_input_param_t input; /* zeroed if the caller gave none */
 	int has_mode_word;                /* a mode word is written to the chip */

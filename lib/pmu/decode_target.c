@@ -104,7 +104,7 @@ bool pfmi_pmu_init_decode_target(struct decode_target *g)
 		g->config[0] &= ~get_kernel_owned_bits(g, get_declared_bits(g->table));
 	if (word < 0)
 		g->plm = get_register_levels(g);
-	g->is_register_pair = word < 0 && pfmi_pmu_has_register_pairs(g->table);
+	g->is_register_pair = word < 0 && pfmi_pmu_get_encoder(g->table)->decode_register_pair;
 	/* The second register of a pair alone has no counter. */
 	if (g->is_register_pair && pfmi_pmu_find_register_field(g, "event"))
 		g->counter = DECODE_NO_COUNTER;
@@ -123,6 +123,7 @@ void pfmi_pmu_set_decoded_levels(const struct decode_target *g, struct event *ev
 {
 	unsigned plm = g->is_register_pair ? ev->plm : g->plm;
 
-	ev->plm = plm == pfmi_pmu_get_default_levels(g->table) && !has_own_level(ev) ? 0
-	                                                                             : (uint8_t)plm;
+	ev->plm = plm == pfmi_pmu_get_encoder(g->table)->default_levels && !has_own_level(ev)
+	                  ? 0
+	                  : (uint8_t)plm;
 }

@@ -89,7 +89,7 @@ static int explain_refusal(const struct plan *plan, pfm_error_t *why)
 		why->detail = table_get_text(plan->request->table, plan->pair_rule->text);
 	else if (why && plan->n_alternatives > 1 &&
 	         why->n_clash <= base_count_bits(why->clash_counters))
-		why->detail = pfmi_pmu_describe_alternatives(plan->request->table);
+		why->detail = pfmi_pmu_get_encoder(plan->request->table)->alternatives;
 	return PFMLIB_ERR_NOASSIGN;
 }
 

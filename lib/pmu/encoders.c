@@ -3,9 +3,11 @@
  * event. */
 #include "pmu/pmu_internal.h"
 
-/* The operations of the encoder of @t; NULL if this library does not have it. A table of addresses
- * would cost a relocation for each. */
-static const struct encoder_ops *get_ops(const struct table *t)
+/* What a table without an encoder of this library has. */
+static const struct encoder_ops no_ops = { .registers = "", .default_levels = PFM_PLM0 | PFM_PLM3 };
+
+/* A table of addresses would cost a relocation for each. */
+const struct encoder_ops *pfmi_pmu_get_encoder(const struct table *t)
 {
 	switch (t->encoder) {
 	case ENCODER_FORMAT: return &pfmi_format_ops;
@@ -18,34 +20,34 @@ static const struct encoder_ops *get_ops(const struct table *t)
 	case ENCODER_PERF: return &pfmi_linux_ops;
 	case ENCODER_NETBURST: return &pfmi_netburst_ops;
 	case ENCODER_MIPS: return &pfmi_mips_ops;
-	default: return NULL;
+	default: return &no_ops;
 	}
 }
 
 bool pfmi_pmu_has_encoder(const struct table *t)
 {
-	return get_ops(t) != NULL;
+	return pfmi_pmu_get_encoder(t) != &no_ops;
 }
 
 int pfmi_pmu_check_event(struct event *ev, pfm_error_t *why)
 {
-	const struct encoder_ops *ops = get_ops(ev->table);
+	const struct encoder_ops *ops = pfmi_pmu_get_encoder(ev->table);
 
-	return ops && ops->check_event ? ops->check_event(ev, why) : PFMLIB_SUCCESS;
+	return ops->check_event ? ops->check_event(ev, why) : PFMLIB_SUCCESS;
 }
 
 uint64_t pfmi_pmu_get_modifier_limit(const struct event *ev, const struct field *f)
 {
-	const struct encoder_ops *ops = get_ops(ev->table);
+	const struct encoder_ops *ops = pfmi_pmu_get_encoder(ev->table);
 
-	return ops && ops->get_modifier_limit ? ops->get_modifier_limit(ev, f) : f->max;
+	return ops->get_modifier_limit ? ops->get_modifier_limit(ev, f) : f->max;
 }
 
 int pfmi_pmu_constrain_set(const struct encode_request *req, struct plan *out, pfm_error_t *why)
 {
-	const struct encoder_ops *ops = get_ops(req->table);
+	const struct encoder_ops *ops = pfmi_pmu_get_encoder(req->table);
 
-	if (!ops)
+	if (!ops->constrain_set)
 		return pfmi_base_set_plain_error(why, PFMLIB_ERR_NOTSUPP, PFM_KIND_NONE,
 		                                 "no encoder for this processor");
 	return ops->constrain_set(req, out, why);
@@ -54,18 +56,18 @@ int pfmi_pmu_constrain_set(const struct encode_request *req, struct plan *out, p
 void pfmi_pmu_encode_registers(const struct plan *plan, const struct placement *where,
                                struct register_values *out)
 {
-	const struct encoder_ops *ops = get_ops(plan->request->table);
+	const struct encoder_ops *ops = pfmi_pmu_get_encoder(plan->request->table);
 
-	if (ops)
+	if (ops->encode_set)
 		ops->encode_set(plan, where, out);
 }
 
 /* Fills the configuration words of the attribute. */
 static void build_config_attr(const struct event *ev, unsigned plm, perfmon_attr_t *out)
 {
-	const struct encoder_ops *ops = get_ops(ev->table);
+	const struct encoder_ops *ops = pfmi_pmu_get_encoder(ev->table);
 
-	if (ops)
+	if (ops->build_attr)
 		ops->build_attr(ev, plm, out);
 }
 
@@ -84,17 +86,16 @@ static const uint64_t *get_attr_words(const struct event *ev, uint64_t own[4])
 
 const uint64_t *pfmi_pmu_get_config_words(const struct event *ev, uint64_t own[4])
 {
-	const struct encoder_ops *ops = get_ops(ev->table);
+	const struct encoder_ops *ops = pfmi_pmu_get_encoder(ev->table);
 
-	return ops && ops->get_config_words ? ops->get_config_words(ev, own)
-	                                    : get_attr_words(ev, own);
+	return ops->get_config_words ? ops->get_config_words(ev, own) : get_attr_words(ev, own);
 }
 
 uint32_t pfmi_pmu_get_extra_register(const struct event *ev)
 {
-	const struct encoder_ops *ops = get_ops(ev->table);
+	const struct encoder_ops *ops = pfmi_pmu_get_encoder(ev->table);
 
-	return ops && ops->get_extra_register ? ops->get_extra_register(ev) : 0;
+	return ops->get_extra_register ? ops->get_extra_register(ev) : 0;
 }
 
 bool pfmi_pmu_has_plain_config(const struct table *t)
@@ -107,90 +108,32 @@ bool pfmi_pmu_has_plain_config(const struct table *t)
 const struct register_field *pfmi_pmu_get_register_layout(const struct table *t, const char *name,
                                                           unsigned *n)
 {
-	const struct encoder_ops *ops = get_ops(t);
+	const struct encoder_ops *ops = pfmi_pmu_get_encoder(t);
 
-	return ops && ops->find_layout ? ops->find_layout(t, name, n) : NULL;
+	return ops->find_layout ? ops->find_layout(t, name, n) : NULL;
 }
 
 bool pfmi_pmu_has_event_select_mask(const struct table *t)
 {
-	const struct encoder_ops *ops = get_ops(t);
+	const struct encoder_ops *ops = pfmi_pmu_get_encoder(t);
 
-	return ops && ops->get_event_select_mask &&
+	return ops->get_event_select_mask &&
 	       (t->encoder != ENCODER_X86 || !table_has_field_bits(t));
 }
 
 uint64_t pfmi_pmu_get_event_select_mask(const struct table *t, const char *reg, unsigned i,
                                         unsigned *counter)
 {
-	const struct encoder_ops *ops = get_ops(t);
+	const struct encoder_ops *ops = pfmi_pmu_get_encoder(t);
 
-	return ops && ops->get_event_select_mask ? ops->get_event_select_mask(t, reg, i, counter)
-	                                         : 0;
-}
-
-bool pfmi_pmu_has_register_pairs(const struct table *t)
-{
-	const struct encoder_ops *ops = get_ops(t);
-
-	return ops && ops->decode_register_pair;
-}
-
-bool pfmi_pmu_decode_register_pair(struct event *ev, const char *reg, uint64_t value,
-                                   uint64_t *word)
-{
-	return pfmi_pmu_has_register_pairs(ev->table) &&
-	       get_ops(ev->table)->decode_register_pair(ev, reg, value, word);
-}
-
-bool pfmi_pmu_build_global_ctrl(const struct encode_request *req, const struct placement *where,
-                                pfm_reg_t *out)
-{
-	const struct encoder_ops *ops = get_ops(req->table);
-
-	return ops && ops->build_global_ctrl && ops->build_global_ctrl(req, where, out);
-}
-
-const char *pfmi_pmu_list_registers(const struct table *t)
-{
-	const struct encoder_ops *ops = get_ops(t);
-
-	return ops && ops->registers ? ops->registers : "";
-}
-
-const char *pfmi_pmu_describe_alternatives(const struct table *t)
-{
-	const struct encoder_ops *ops = get_ops(t);
-
-	return ops ? ops->alternatives : NULL;
-}
-
-unsigned pfmi_pmu_get_default_levels(const struct table *t)
-{
-	const struct encoder_ops *ops = get_ops(t);
-
-	return ops && ops->default_levels ? ops->default_levels : PFM_PLM0 | PFM_PLM3;
-}
-
-bool pfmi_pmu_counts_all_levels(const struct table *t)
-{
-	const struct encoder_ops *ops = get_ops(t);
-
-	return ops && ops->counts_all_levels;
-}
-
-bool pfmi_pmu_has_pfcntr(const struct table *t)
-{
-	const struct encoder_ops *ops = get_ops(t);
-
-	return ops && ops->has_pfcntr;
+	return ops->get_event_select_mask ? ops->get_event_select_mask(t, reg, i, counter) : 0;
 }
 
 /* ---- perf attributes ------------------------------------------------------------------------- */
 
 unsigned pfmi_pmu_choose_levels(const struct table *t, unsigned plm)
 {
-	return plm ? plm : pfmi_pmu_get_default_levels(t);
+	return plm ? plm : pfmi_pmu_get_encoder(t)->default_levels;
 }
 
 /* Fills the members other than the configuration words. */
@@ -221,6 +164,6 @@ void pfmi_pmu_build_requested_attr(const struct event *ev, int type, unsigned pl
 {
 	pfmi_pmu_build_event_attr(ev, type, pfmi_pmu_choose_levels(ev->table, plm), out);
 	/* If the caller names levels, only these are counted. */
-	if (plm && !ev->plm && !pfmi_pmu_counts_all_levels(ev->table))
+	if (plm && !ev->plm && !pfmi_pmu_get_encoder(ev->table)->counts_all_levels)
 		out->exclude_hv = 1;
 }

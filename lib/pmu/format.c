@@ -117,8 +117,8 @@ int pfmi_pmu_constrain_format_set(const struct encode_request *req, struct plan 
 	return req->n_events > PLAN_MAX_REGS / 4 ? check_register_count(req, why) : PFMLIB_SUCCESS;
 }
 
-void pfmi_pmu_encode_format_set(const struct plan *plan, const struct placement *where,
-                                struct register_values *out)
+static void encode_format_set(const struct plan *plan, const struct placement *where,
+                              struct register_values *out)
 {
 	uint64_t config[4];
 
@@ -170,7 +170,7 @@ int pfmi_pmu_check_format_event(struct event *ev, pfm_error_t *why)
 }
 
 /* Writes the configuration words as the fields of the table declare them. */
-void pfmi_pmu_build_format_attr(const struct event *ev, unsigned plm, perfmon_attr_t *out)
+static void build_format_attr(const struct event *ev, unsigned plm, perfmon_attr_t *out)
 {
 	uint64_t config[4];
 
@@ -186,6 +186,8 @@ void pfmi_pmu_build_format_attr(const struct event *ev, unsigned plm, perfmon_at
 const struct encoder_ops pfmi_format_ops = {
 	.check_event = pfmi_pmu_check_format_event,
 	.constrain_set = pfmi_pmu_constrain_format_set,
-	.encode_set = pfmi_pmu_encode_format_set,
-	.build_attr = pfmi_pmu_build_format_attr,
+	.encode_set = encode_format_set,
+	.build_attr = build_format_attr,
+	.registers = "",
+	.default_levels = PFM_PLM0 | PFM_PLM3,
 };

@@ -32,8 +32,8 @@ static uint64_t build_perfctl(const struct event *ev, unsigned plm)
 		levels & PFM_PLM2 || pfmi_pmu_get_key_value(ev, KEY_EXCEPTION, ANY_COUNTER));
 }
 
-void pfmi_mips_encode_set(const struct plan *plan, const struct placement *where,
-                          struct register_values *out)
+static void encode_set(const struct plan *plan, const struct placement *where,
+                       struct register_values *out)
 {
 	for (unsigned i = 0; i < plan->request->n_events; i++) {
 		unsigned n = where->counters[i];
@@ -52,7 +52,7 @@ void pfmi_mips_encode_set(const struct plan *plan, const struct placement *where
 	}
 }
 
-void pfmi_mips_build_attr(const struct event *ev, unsigned plm, perfmon_attr_t *out)
+static void build_attr(const struct event *ev, unsigned plm, perfmon_attr_t *out)
 {
 	uint64_t config[4];
 
@@ -97,9 +97,10 @@ uint64_t pfmi_mips_get_event_select_mask(const struct table *t, const char *reg,
 
 const struct encoder_ops pfmi_mips_ops = {
 	.constrain_set = pfmi_pmu_constrain_format_set,
-	.encode_set = pfmi_mips_encode_set,
-	.build_attr = pfmi_mips_build_attr,
+	.encode_set = encode_set,
+	.build_attr = build_attr,
 	.find_layout = pfmi_mips_find_layout,
 	.get_event_select_mask = pfmi_mips_get_event_select_mask,
 	.registers = "PERFCTL[0-3]",
+	.default_levels = PFM_PLM0 | PFM_PLM3,
 };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Montecito (dual-core Itanium 2 9000): the encoder.
  *
- * pfmi_mont_constrain_set() checks in the order of libpfm 3: events against filters, counters, then
+ * constrain_set() checks in the order of libpfm 3: events against filters, counters, then
  * the other features (montecito_feature.c). It stores all register values in the plan;
- * pfmi_mont_encode_set() copies them. */
+ * encode_set() copies them. */
 #include <string.h>
 #include "pmu/montecito.h"
 #include "pmu/montecito_regs.h"
@@ -36,8 +36,8 @@ static bool parse_register_name(const char *name, char kind[4], unsigned *num)
 	}
 #define MATCH_LAYOUT(NAME, NUM, BITS) MATCH_LAYOUT_RANGE(NAME, NUM, NUM, 1, BITS)
 
-const struct register_field *pfmi_mont_find_layout(const struct table *t, const char *name,
-                                                   unsigned *n)
+static const struct register_field *find_layout(const struct table *t, const char *name,
+                                                unsigned *n)
 {
 	char kind[4];
 	unsigned num;
@@ -74,8 +74,8 @@ const struct register_field *pfmi_mont_find_layout(const struct table *t, const 
 #undef MATCH_LAYOUT_RANGE
 
 /* The event select mask of a counter's control register: event, unit mask and threshold. */
-uint64_t pfmi_mont_get_event_select_mask(const struct table *t, const char *reg, unsigned i,
-                                         unsigned *counter)
+static uint64_t get_event_select_mask(const struct table *t, const char *reg, unsigned i,
+                                      unsigned *counter)
 {
 	static const uint8_t which[] = { COUNTER_FIELD_ES, COUNTER_FIELD_UMASK,
 		                         COUNTER_FIELD_THRES };
@@ -83,7 +83,7 @@ uint64_t pfmi_mont_get_event_select_mask(const struct table *t, const char *reg,
 	char kind[4];
 	unsigned n;
 
-	if (i > 0 || pfmi_mont_find_layout(t, reg, &n) != counter_bits ||
+	if (i > 0 || find_layout(t, reg, &n) != counter_bits ||
 	    !parse_register_name(reg, kind, counter))
 		return 0;
 	for (unsigned k = 0; k < sizeof(which); k++)
@@ -371,7 +371,7 @@ static void read_set_traits(struct mont_plan_context *w)
 	}
 }
 
-int pfmi_mont_constrain_set(const struct encode_request *req, struct plan *plan, pfm_error_t *why)
+static int constrain_set(const struct encode_request *req, struct plan *plan, pfm_error_t *why)
 {
 	struct mont_plan_context w = { .req = req,
 		                       .input = req->model_in,
@@ -434,8 +434,8 @@ static void copy_range_output(const pfmlib_mont_output_rr_t *from, pfmlib_mont_o
 	memcpy(to->rr_br, from->rr_br, from->rr_nbr_used * sizeof(to->rr_br[0]));
 }
 
-void pfmi_mont_encode_set(const struct plan *plan, const struct placement *where,
-                          struct register_values *out)
+static void encode_set(const struct plan *plan, const struct placement *where,
+                       struct register_values *out)
 {
 	const struct encode_request *req = plan->request;
 	const struct mont_plan *mp = (const struct mont_plan *)(const void *)plan->encoder_data;
@@ -484,7 +484,7 @@ static int refuse_threshold(const struct event *ev, unsigned limit, pfm_error_t 
 
 /* Checks the attributes of a text: a raw unit mask has four bits, a threshold is below the greatest
  * number of occurrences in one cycle. */
-int pfmi_mont_check_event(struct event *ev, pfm_error_t *why)
+static int check_event(struct event *ev, pfm_error_t *why)
 {
 	struct mont_event_traits tr;
 
@@ -508,20 +508,20 @@ static uint64_t get_modifier_limit(const struct event *ev, const struct field *f
 }
 
 /* No version of Linux supports these counters with perf events. */
-void pfmi_mont_build_attr(const struct event *ev, unsigned plm, perfmon_attr_t *out)
+static void build_attr(const struct event *ev, unsigned plm, perfmon_attr_t *out)
 {
 	(void)ev, (void)plm;
 	out->expressible = 0;
 }
 
 const struct encoder_ops pfmi_montecito_ops = {
-	.check_event = pfmi_mont_check_event,
+	.check_event = check_event,
 	.get_modifier_limit = get_modifier_limit,
-	.constrain_set = pfmi_mont_constrain_set,
-	.encode_set = pfmi_mont_encode_set,
-	.build_attr = pfmi_mont_build_attr,
-	.find_layout = pfmi_mont_find_layout,
-	.get_event_select_mask = pfmi_mont_get_event_select_mask,
+	.constrain_set = constrain_set,
+	.encode_set = encode_set,
+	.build_attr = build_attr,
+	.find_layout = find_layout,
+	.get_event_select_mask = get_event_select_mask,
 	.registers = "PMC[4-42] PMD[4-63] IBR[0-7] DBR[0-7]",
 	.default_levels = PFM_PLM3,
 };

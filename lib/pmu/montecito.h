@@ -117,7 +117,7 @@ struct mont_event_traits {
 	uint32_t flags;     /* PFMLIB_MONT_FL_* */
 };
 
-/* Data that pfmi_mont_constrain_set() passes to pfmi_mont_encode_set(). */
+/* Data that constrain_set() passes to encode_set(). */
 struct mont_plan {
 	struct mont_event_traits events[MONT_MAX_EVENTS];
 	unsigned n_pmcs, n_pmds;
@@ -132,7 +132,7 @@ struct mont_plan {
 _Static_assert(sizeof(struct mont_plan) <= sizeof(((struct plan *)0)->encoder_data),
                "the plan has no room");
 
-/* State of pfmi_mont_constrain_set() that its steps share. */
+/* State of constrain_set() that its steps share. */
 struct mont_plan_context {
 	const struct encode_request *req;
 	const pfmlib_mont_input_param_t *input; /* NULL for none */

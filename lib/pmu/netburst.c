@@ -48,7 +48,7 @@ static uint64_t build_config(const struct event *ev)
 }
 
 /* The address of the first ESCR of the pair that selects the event. */
-uint32_t pfmi_netburst_get_escr(const struct event *ev)
+static uint32_t get_escr(const struct event *ev)
 {
 	return (uint32_t)pfmi_pmu_get_key_value(ev, KEY_MSR, ANY_COUNTER);
 }
@@ -85,8 +85,7 @@ static int share_escr_counters(const struct encode_request *req, unsigned i,
 	uint64_t others = 0;
 
 	for (unsigned k = 0; k < i; k++)
-		if (pfmi_netburst_get_escr(&req->events[k]) ==
-		    pfmi_netburst_get_escr(&req->events[i]))
+		if (get_escr(&req->events[k]) == get_escr(&req->events[i]))
 			others |= (uint64_t)1 << k;
 	if (!others)
 		return PFMLIB_SUCCESS;
@@ -97,8 +96,7 @@ static int share_escr_counters(const struct encode_request *req, unsigned i,
 	return PFMLIB_SUCCESS;
 }
 
-int pfmi_netburst_constrain_set(const struct encode_request *req, struct plan *out,
-                                pfm_error_t *why)
+static int constrain_set(const struct encode_request *req, struct plan *out, pfm_error_t *why)
 {
 	struct netburst_plan_extra *x = (struct netburst_plan_extra *)(void *)out->encoder_data;
 	struct alternative *one = &out->alternatives[0];
@@ -110,7 +108,7 @@ int pfmi_netburst_constrain_set(const struct encode_request *req, struct plan *o
 	out->n_alternatives = 1;
 	one->n_holds = 0;
 	for (unsigned i = 0; i < req->n_events && !rc; i++) {
-		if (!pfmi_netburst_get_escr(&req->events[i]))
+		if (!get_escr(&req->events[i]))
 			return refuse_missing_escr(i, why);
 		x->config[i] = build_config(&req->events[i]);
 		one->counter_masks[i] = pfmi_pmu_get_counter_mask(&req->events[i]);
@@ -133,8 +131,8 @@ static uint64_t build_escr(const struct event *ev, uint64_t config, unsigned plm
 }
 
 /* Writes one CCCR for each event, in order; the ESCRs follow. */
-void pfmi_netburst_encode_set(const struct plan *plan, const struct placement *where,
-                              struct register_values *out)
+static void encode_set(const struct plan *plan, const struct placement *where,
+                       struct register_values *out)
 {
 	const struct netburst_plan_extra *x =
 		(const struct netburst_plan_extra *)(const void *)plan->encoder_data;
@@ -160,8 +158,7 @@ void pfmi_netburst_encode_set(const struct plan *plan, const struct placement *w
 	for (unsigned i = 0; i < plan->request->n_events; i++) {
 		const struct event *ev = &plan->request->events[i];
 		unsigned n = where->counters[i],
-			 escr_bits = pfmi_netburst_get_escr(ev) +
-		                     (n < 64 && half_counter_masks[1] >> n & 1);
+			 escr_bits = get_escr(ev) + (n < 64 && half_counter_masks[1] >> n & 1);
 
 		out->pmcs[out->n_pmcs++] =
 			(pfm_reg_t){ .num = escr_bits,
@@ -212,8 +209,7 @@ const struct register_field *pfmi_netburst_find_layout(const struct table *t, co
 }
 
 /* Decodes a CCCR with its ESCR, or an ESCR alone, which does not determine the ESCR's address. */
-bool pfmi_netburst_decode_register_pair(struct event *ev, const char *reg, uint64_t value,
-                                        uint64_t *word)
+static bool decode_register_pair(struct event *ev, const char *reg, uint64_t value, uint64_t *word)
 {
 	bool alone = *reg == 'E' || *reg == 'e';
 	uint64_t own = build_config(ev),
@@ -230,11 +226,12 @@ bool pfmi_netburst_decode_register_pair(struct event *ev, const char *reg, uint6
 }
 
 const struct encoder_ops pfmi_netburst_ops = {
-	.constrain_set = pfmi_netburst_constrain_set,
-	.encode_set = pfmi_netburst_encode_set,
+	.constrain_set = constrain_set,
+	.encode_set = encode_set,
 	.build_attr = pfmi_netburst_build_attr,
-	.get_extra_register = pfmi_netburst_get_escr,
+	.get_extra_register = get_escr,
 	.find_layout = pfmi_netburst_find_layout,
-	.decode_register_pair = pfmi_netburst_decode_register_pair,
+	.decode_register_pair = decode_register_pair,
 	.registers = "CCCR[0-17] ESCR[0-1]",
+	.default_levels = PFM_PLM0 | PFM_PLM3,
 };

@@ -26,8 +26,8 @@ int pfmi_pmu_constrain_perf_set(const struct encode_request *req, struct plan *o
 	return PFMLIB_SUCCESS;
 }
 
-void pfmi_pmu_encode_perf_set(const struct plan *plan, const struct placement *where,
-                              struct register_values *out)
+static void encode_perf_set(const struct plan *plan, const struct placement *where,
+                            struct register_values *out)
 {
 	(void)where;
 	for (unsigned i = 0; i < plan->request->n_events; i++)
@@ -35,7 +35,7 @@ void pfmi_pmu_encode_perf_set(const struct plan *plan, const struct placement *w
 			pmu_make_config_register(0, get_event_number(&plan->request->events[i]), i);
 }
 
-void pfmi_pmu_build_perf_attr(const struct event *ev, unsigned plm, perfmon_attr_t *out)
+static void build_perf_attr(const struct event *ev, unsigned plm, perfmon_attr_t *out)
 {
 	const struct table *t = ev->table;
 
@@ -55,6 +55,8 @@ void pfmi_pmu_build_perf_attr(const struct event *ev, unsigned plm, perfmon_attr
 
 const struct encoder_ops pfmi_linux_ops = {
 	.constrain_set = pfmi_pmu_constrain_perf_set,
-	.encode_set = pfmi_pmu_encode_perf_set,
-	.build_attr = pfmi_pmu_build_perf_attr,
+	.encode_set = encode_perf_set,
+	.build_attr = build_perf_attr,
+	.registers = "",
+	.default_levels = PFM_PLM0 | PFM_PLM3,
 };

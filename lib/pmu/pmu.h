@@ -239,8 +239,61 @@ static inline uint64_t register_field_extract(uint64_t reg, struct register_fiel
 	return reg >> b.lsb & register_field_mask(b);
 }
 
-/* Operations of a table's encoder (struct encoder_ops), which lib/pmu/encoders.c chooses. They read
- * and write nothing but their arguments. */
+/* Operations of an encoder. An operation is required unless its comment says what NULL means. */
+struct encoder_ops {
+	/* Checks unit masks, modifiers and levels of an event that was read from text, and
+	 * completes it. Returns 0 or PFMLIB_ERR_*, with the reason in *@why. NULL: every event is
+	 * valid. */
+	int (*check_event)(struct event *ev, pfm_error_t *why);
+	/* The largest value of modifier @f of the event. NULL: that of the field. */
+	uint64_t (*get_modifier_limit)(const struct event *ev, const struct field *f);
+	/* Fills *@out with the counters that each event of a set can use. Returns 0 or
+	 * PFMLIB_ERR_*. */
+	int (*constrain_set)(const struct encode_request *req, struct plan *out, pfm_error_t *why);
+	/* Writes the registers of a set whose counters are assigned; cannot fail. */
+	void (*encode_set)(const struct plan *plan, const struct placement *where,
+	                   struct register_values *out);
+	/* Writes the configuration words of perf_event_attr for one event; cannot fail. */
+	void (*build_attr)(const struct event *ev, unsigned plm, perfmon_attr_t *out);
+	/* The register that enables the counters of a set; false if no register is needed. NULL: no
+	 * PMU of the encoder has one. */
+	bool (*build_global_ctrl)(const struct encode_request *req, const struct placement *where,
+	                          pfm_reg_t *out);
+	/* The configuration words of an event: @own, filled, or the event's own. NULL: build_attr
+	 * has them. */
+	const uint64_t *(*get_config_words)(const struct event *ev, uint64_t own[4]);
+	/* Address of the further register that an event sets, 0 for none. NULL: no event sets
+	 * one. */
+	uint32_t (*get_extra_register)(const struct event *ev);
+	/* Fields of the register called @name, their number in *@n; NULL if the register is
+	 * unknown. NULL: registers have no fields of their own. */
+	const struct register_field *(*find_layout)(const struct table *t, const char *name,
+	                                            unsigned *n);
+	/* Bits of a register that identify the event. NULL: the fields of the table have them. */
+	uint64_t (*get_event_select_mask)(const struct table *t, const char *reg, unsigned i,
+	                                  unsigned *counter);
+	/* Turns @value of register @reg, one of a pair that selects an event, into the kernel's
+	 * config word. A value is that of both, with the second register in its upper half, or that
+	 * of the second alone. @ev is the event of a row, whose own word has the bits that the
+	 * register lacks; it gets the levels of the register. False if the register selects another
+	 * event. NULL: events are not in pairs of registers. */
+	bool (*decode_register_pair)(struct event *ev, const char *reg, uint64_t value,
+	                             uint64_t *word);
+	/* Names of the registers whose layout is known, separated by blanks, "NAME[0-7]" for
+	 * several; "" if there are configuration words only. */
+	const char *registers;
+	/* The error sentence for a set without a placement whose events have enough counters: no
+	 * alternative fits them all. NULL if the PMU has one alternative only. */
+	const char *alternatives;
+	unsigned default_levels; /* PFM_PLM* counted when neither event nor caller names any */
+	bool counts_all_levels;  /* the kernel's driver counts at all levels and refuses exclusions
+	                          */
+	bool has_pfcntr;         /* the Tru64 counter device can count its events */
+};
+
+/* The operations of the encoder of @t; those of an empty encoder if this library does not have it.
+ * They read and write nothing but their arguments. (lib/pmu/encoders.c) */
+const struct encoder_ops *pfmi_pmu_get_encoder(const struct table *t);
 
 /* True if this library has the table's encoder. */
 bool pfmi_pmu_has_encoder(const struct table *t);
@@ -270,35 +323,12 @@ bool pfmi_pmu_has_event_select_mask(const struct table *t);
  * counter begin with @reg. */
 uint64_t pfmi_pmu_get_event_select_mask(const struct table *t, const char *reg, unsigned i,
                                         unsigned *counter);
-/* True if two registers select an event. A value is that of both, with the second register in its
- * upper half, or that of the second alone. */
-bool pfmi_pmu_has_register_pairs(const struct table *t);
-/* Turns @value of register @reg, one of a pair, into the kernel's config word. @ev is the event of
- * a row, whose own word has the bits that the register lacks; it gets the levels of the register.
- * False if the register selects another event. */
-bool pfmi_pmu_decode_register_pair(struct event *ev, const char *reg, uint64_t value,
-                                   uint64_t *word);
-/* Names of the registers whose layout is known, separated by blanks, "NAME[0-7]" for several; "" if
- * there are configuration words only. */
-const char *pfmi_pmu_list_registers(const struct table *t);
 /* The name of @reg of a PMU with table @t, as pfmi_pmu_get_register_layout() expects it. It is a
  * constant. */
 const char *pfmi_pmu_get_register_name(const struct table *t, const pfm_reg_t *reg);
 /* The name of the register at the address @name, such as "0x1a6"; @name itself if no register has
  * that address. */
 const char *pfmi_pmu_resolve_register_name(const struct table *t, const char *name);
-/* Makes @out the register that enables the counters of a set; false if the PMU has none. */
-bool pfmi_pmu_build_global_ctrl(const struct encode_request *req, const struct placement *where,
-                                pfm_reg_t *out);
-/* The error sentence for a set without a placement whose events have enough counters: no
- * alternative fits them all. NULL if the PMU has one alternative only. */
-const char *pfmi_pmu_describe_alternatives(const struct table *t);
-/* The levels that are counted if neither the event nor the caller names any. */
-unsigned pfmi_pmu_get_default_levels(const struct table *t);
-/* True if the kernel's driver counts at all levels and refuses exclusions. */
-bool pfmi_pmu_counts_all_levels(const struct table *t);
-/* True if the counter device of Tru64 UNIX (pfcntr) can count the events of @t. */
-bool pfmi_pmu_has_pfcntr(const struct table *t);
 
 /* Fills the perf attribute of @ev on a PMU of @type (-1: unknown); @plm: the levels if the event
  * names none. */
@@ -352,7 +382,7 @@ struct decode_target {
 	                               compared */
 	uint8_t plm;                /* levels that the register counts */
 	bool is_fixed_control;      /* the register is FIXED_CTR_CTRL of x86 */
-	bool is_register_pair; /* the register is one of a pair (pfmi_pmu_has_register_pairs()) */
+	bool is_register_pair;      /* the register is one of a pair that selects an event */
 	const struct register_field *layout;
 	unsigned n_layout;
 };

@@ -138,7 +138,8 @@ static bool match_register_pair(const struct decode_target *g, struct event *ev)
 {
 	struct decode_target whole = *g;
 
-	return pfmi_pmu_decode_register_pair(ev, g->reg_name, g->value, &whole.config[0]) &&
+	return pfmi_pmu_get_encoder(g->table)->decode_register_pair(ev, g->reg_name, g->value,
+	                                                            &whole.config[0]) &&
 	       match_declared_fields(&whole, ev);
 }
 
@@ -173,7 +174,7 @@ static bool encode_event_register(const struct decode_target *g, const struct ev
 	struct encode_request req = { .table = g->table,
 		                      .events = &pinned,
 		                      .n_events = 1,
-		                      .plm = pfmi_pmu_get_default_levels(g->table) };
+		                      .plm = pfmi_pmu_get_encoder(g->table)->default_levels };
 	struct placement where;
 	struct register_values regs;
 

@@ -178,8 +178,8 @@ static void encode_companions(const struct plan *plan, const struct placement *w
 	}
 }
 
-void pfmi_x86_encode_set(const struct plan *plan, const struct placement *where,
-                         struct register_values *out)
+static void encode_set(const struct plan *plan, const struct placement *where,
+                       struct register_values *out)
 {
 	const struct x86_plan_extra *x =
 		(const struct x86_plan_extra *)(const void *)plan->encoder_data;
@@ -205,8 +205,8 @@ void pfmi_x86_encode_set(const struct plan *plan, const struct placement *where,
 		encode_extra_registers(x, plan->request->n_events, out);
 }
 
-bool pfmi_x86_build_global_ctrl(const struct encode_request *req, const struct placement *where,
-                                pfm_reg_t *out)
+static bool build_global_ctrl(const struct encode_request *req, const struct placement *where,
+                              pfm_reg_t *out)
 {
 	uint64_t value = 0;
 
@@ -240,7 +240,7 @@ static bool is_msr_expressible(const struct table *t, uint32_t msr)
 	return !msr || (key != KEY_NONE && table_get_key_field_plus1(t, key));
 }
 
-const uint64_t *pfmi_x86_get_config_words(const struct event *ev, uint64_t own[4])
+static const uint64_t *get_config_words(const struct event *ev, uint64_t own[4])
 {
 	uint64_t value;
 	uint32_t msr;
@@ -248,7 +248,7 @@ const uint64_t *pfmi_x86_get_config_words(const struct event *ev, uint64_t own[4
 	return x86_build_config(ev, own, &msr, &value);
 }
 
-uint32_t pfmi_x86_get_extra_register(const struct event *ev)
+static uint32_t get_extra_register(const struct event *ev)
 {
 	uint64_t own[4], value;
 	uint32_t msr;
@@ -257,7 +257,7 @@ uint32_t pfmi_x86_get_extra_register(const struct event *ev)
 	return msr;
 }
 
-void pfmi_x86_build_attr(const struct event *ev, unsigned plm, perfmon_attr_t *out)
+static void build_attr(const struct event *ev, unsigned plm, perfmon_attr_t *out)
 {
 	const uint64_t *config;
 	uint64_t own[4], value;
@@ -363,7 +363,7 @@ static int check_user_settings(const struct event *ev, pfm_error_t *why)
 	return check_extra_register(ev, why);
 }
 
-int pfmi_x86_check_event(struct event *ev, pfm_error_t *why)
+static int check_event(struct event *ev, pfm_error_t *why)
 {
 	if ((!ev->n_user_fields && ev->counter_pin == ANY_COUNTER) ||
 	    x86_is_libpfm3_view(ev->table))
@@ -372,16 +372,17 @@ int pfmi_x86_check_event(struct event *ev, pfm_error_t *why)
 }
 
 const struct encoder_ops pfmi_x86_ops = {
-	.check_event = pfmi_x86_check_event,
+	.check_event = check_event,
 	.constrain_set = pfmi_x86_constrain_set,
-	.encode_set = pfmi_x86_encode_set,
-	.build_attr = pfmi_x86_build_attr,
-	.build_global_ctrl = pfmi_x86_build_global_ctrl,
-	.get_config_words = pfmi_x86_get_config_words,
-	.get_extra_register = pfmi_x86_get_extra_register,
+	.encode_set = encode_set,
+	.build_attr = build_attr,
+	.build_global_ctrl = build_global_ctrl,
+	.get_config_words = get_config_words,
+	.get_extra_register = get_extra_register,
 	.find_layout = pfmi_x86_find_layout,
 	.get_event_select_mask = pfmi_x86_get_event_select_mask,
 	.registers =
 		"PMC[0-31] PERFEVTSEL[0-31] FIXED_CTR_CTRL GLOBAL_CTRL PEBS_LD_LAT PEBS_FRONTEND "
 		"OFFCORE_RSP_[0-1] SNOOP_RSP_[0-1] OMR_[0-3]",
+	.default_levels = PFM_PLM0 | PFM_PLM3,
 };

@@ -57,7 +57,7 @@ static uint64_t get_user_read_bits(const struct session_builder *o, const struct
 /* True if the driver of the PMU cannot exclude privilege levels. */
 static bool has_fixed_levels(const struct session_count *c)
 {
-	return pfmi_pmu_counts_all_levels(c->config.event.table);
+	return pfmi_pmu_get_encoder(c->config.event.table)->counts_all_levels;
 }
 
 /* True if nothing but the levels asked for keeps the event from being counted. */

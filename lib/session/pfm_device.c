@@ -87,7 +87,7 @@ static int use_emulator(struct pfm_session *s, struct device_state *d, pfm_error
 		                        .close = close_emulated,
 		                        .arg = &d->emulator };
 	for (unsigned i = 0; i < s->n_counts; i++)
-		if (pfmi_pmu_has_pfcntr(s->counts[i].config.event.table) &&
+		if (pfmi_pmu_get_encoder(s->counts[i].config.event.table)->has_pfcntr &&
 		    s->counts[i].config.event.table->libpfm_type != e->pmu)
 			pfmi_device_fail_count(&s->counts[i], PFM_CAUSE_NO_PMU, ENODEV,
 			                       "the emulated device is that of another processor",

@@ -71,7 +71,7 @@ int pfmi_device_find_request_index(const struct device_event_set *set, unsigned 
 static bool can_add_device_event(const struct pfm_session *s, struct session_count *c,
                                  const struct device_event_set *set)
 {
-	if (!pfmi_pmu_has_pfcntr(c->config.event.table) ||
+	if (!pfmi_pmu_get_encoder(c->config.event.table)->has_pfcntr ||
 	    (set->n_events && c->config.event.table != set->events[0].table))
 		pfmi_device_fail_count(c, PFM_CAUSE_NO_PMU, ENODEV,
 		                       "the device counts events of one Alpha processor",

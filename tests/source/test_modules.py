@@ -79,6 +79,20 @@ def objects():
     return found
 
 
+def program_objects():
+    """Source relative to the project -> its object file, for each source that was compiled."""
+    root = os.path.realpath(os.path.dirname(LIB))
+    with open(os.path.join(BUILD, "compile_commands.json"), encoding="utf-8") as f:
+        commands = json.load(f)
+    found = {}
+    for c in commands:
+        path = os.path.relpath(os.path.realpath(os.path.join(c["directory"], c["file"])), root)
+        target = os.path.join(c["directory"], c["output"])
+        if not path.startswith("..") and os.path.exists(target):
+            found.setdefault(path, target)
+    return found
+
+
 def symbols(path):
     """(defined, needed) names of an object file."""
     defined, needed = set(), set()
@@ -258,6 +272,50 @@ class TestOneWay(unittest.TestCase):
                         found.add(os.path.relpath(path, root))
             with self.subTest(step=step):
                 self.assertEqual(found, expected)
+
+
+# Functions that only tests call, and why.
+TEST_ENTRIES = {
+    "pfmi_table_verify": "tests and fuzzers verify one table that is in no image",
+}
+
+
+def exported_names():
+    """The names in the version scripts of the libraries."""
+    names = set()
+    for path in glob.glob(os.path.join(LIB, "**", "*.map"), recursive=True):
+        with open(path, encoding="utf-8") as f:
+            names.update(re.findall(r"\w+", f.read()))
+    return names
+
+
+class TestCallers(unittest.TestCase):
+    def test_every_function_has_a_caller(self):
+        """A function that other files can call is exported, or another file of lib/, tools/ or
+        exporter/ calls it, or its own file does and a test reads it alone."""
+        if not shutil.which("nm"):
+            self.skipTest("nm is missing (Debian package binutils)")
+        tables = {p: symbols(o) for p, o in program_objects().items()}
+        if "tools/common/pfm.c" not in tables:
+            self.skipTest("the command, which calls some functions, was not built")
+        needed, tested = set(), set()
+        for path, (_, names) in tables.items():
+            (tested if path.startswith("tests/") else needed).update(names)
+        exported = exported_names() | set(TEST_ENTRIES)
+        found = []
+        for path, (defined, _) in sorted(tables.items()):
+            if not path.startswith(("lib/", "tools/", "exporter/")) or "/adapters/" in path or \
+                    not path.endswith(".c"):
+                continue
+            with open(os.path.join(os.path.dirname(LIB), path), encoding="utf-8") as f:
+                text = re.sub(r"/\*.*?\*/", "", f.read(), flags=re.DOTALL)
+            for name in sorted(defined - needed - exported - {"main"}):
+                uses = len(re.findall(r"\b%s\b" % name, text)) - 1
+                if not uses:
+                    found.append("%s: no program calls %s" % (path, name))
+                elif name not in tested:
+                    found.append("%s: %s can be static" % (path, name))
+        self.assertEqual(found, [])
 
 
 class TestFiles(unittest.TestCase):

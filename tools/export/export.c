@@ -13,7 +13,7 @@ extern const struct export_format export_pprof, export_script, export_firefox, e
 
 /* Descriptors of all formats, in the order of messages. Of two suffixes the longer one comes
  * first. */
-const struct export_format *const export_formats[] = {
+static const struct export_format *const export_formats[] = {
 	&export_pprof,  &export_script, &export_firefox,   &export_speedscope,
 	&export_folded, &export_chrome, &export_callgrind, &export_otlp,
 	&export_csv,    &export_json,   &export_brstack,   NULL

@@ -281,7 +281,6 @@ struct export_format {
 	const char *(*check)(const struct export_reader *r, const char *path);
 };
 
-extern const struct export_format *const export_formats[]; /* NULL after the last */
 /* The format with @name, or NULL. */
 const struct export_format *find_export_format(const char *name);
 /* The format that the name of a file means, or NULL. */

@@ -55,10 +55,21 @@ static int get_table_type(const struct table *t)
 	return x ? x->type : t->libpfm_type;
 }
 
+/* The feature called @name of @t, or NULL. */
+static const struct feature *find_feature(const struct table *t, const char *name)
+{
+	const struct feature *f = table_features(t);
+
+	for (unsigned i = 0; i < t->n_features; i++)
+		if (strcmp(table_get_text(t, f[i].name), name) == 0)
+			return &f[i];
+	return NULL;
+}
+
 const char *pfm3_get_special_event(const struct table *t, enum pfm3_special_event which)
 {
-	const struct feature *f = pfm3_find_feature(
-		t, which == PFM3_CYCLES ? "libpfm_cycles" : "libpfm_instructions");
+	const struct feature *f =
+		find_feature(t, which == PFM3_CYCLES ? "libpfm_cycles" : "libpfm_instructions");
 	const struct x86_type *x = f ? NULL : find_x86_type(t);
 
 	if (f)
@@ -224,19 +235,9 @@ char *pfm_strerror(int code)
 
 /* ---- processors ------------------------------------------------------------------------ */
 
-const struct feature *pfm3_find_feature(const struct table *t, const char *name)
-{
-	const struct feature *f = table_features(t);
-
-	for (unsigned i = 0; i < t->n_features; i++)
-		if (strcmp(table_get_text(t, f[i].name), name) == 0)
-			return &f[i];
-	return NULL;
-}
-
 static const char *get_pmu_name(const struct table *t)
 {
-	const struct feature *f = pfm3_find_feature(t, "libpfm_name");
+	const struct feature *f = find_feature(t, "libpfm_name");
 
 	return table_get_text(t, f ? f->text : t->desc);
 }
@@ -310,7 +311,7 @@ pfm_err_t pfm_list_supported_pmus(int (*pf)(const char *fmt, ...))
 /* The registers in the mask that @feature has; without it those with the numbers of counters. */
 static uint64_t get_register_mask(const struct table *t, const char *feature)
 {
-	const struct feature *f = feature ? pfm3_find_feature(t, feature) : NULL;
+	const struct feature *f = feature ? find_feature(t, feature) : NULL;
 
 	return f ? f->value : t->all_counters;
 }

@@ -11,8 +11,6 @@ unsigned pfm3_count_tables(void);
 const struct table *pfm3_get_table(unsigned i);
 /* The table of the selected processor; NULL before the selection. */
 const struct table *pfm3_get_selected_table(void);
-/* The feature called @name of @t, or NULL. */
-const struct feature *pfm3_find_feature(const struct table *t, const char *name);
 enum pfm3_special_event { PFM3_CYCLES, PFM3_INSTRUCTIONS };
 /* The name of the event of @t that counts cycles or instructions, or NULL. */
 const char *pfm3_get_special_event(const struct table *t, enum pfm3_special_event which);

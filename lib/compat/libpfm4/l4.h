@@ -215,13 +215,6 @@ int l4_encode(const struct l4_query *q, int plm, struct l4_code *out);
 int l4_encode_core(const struct l4_query *q, int plm, struct l4_code *out);
 int l4_encode_nhm_unc(const struct l4_query *q, int plm, struct l4_code *out);
 int l4_encode_ep_unc(const struct l4_query *q, int plm, struct l4_code *out);
-int l4_encode_amd64(const struct l4_query *q, int plm, struct l4_code *out);
-int l4_encode_netburst(const struct l4_query *q, int plm, struct l4_code *out);
-int l4_encode_arm(const struct l4_query *q, int plm, struct l4_code *out);
-int l4_encode_mips(const struct l4_query *q, int plm, struct l4_code *out);
-int l4_encode_sparc(const struct l4_query *q, int plm, struct l4_code *out);
-int l4_encode_plain(const struct l4_query *q, int plm, struct l4_code *out);
-int l4_encode_perf(const struct l4_query *q, int plm, struct l4_code *out);
 
 /* The levels that a query names, or @plm. @bits: the levels of modifiers 0, 1 ... A level that is
  * named twice with two values, which only the exact mode accepts, has the last value; with @sticky

@@ -115,7 +115,7 @@ static void build_amd_word(const struct l4_query *q, int plm, struct amd_selecti
 	}
 }
 
-int l4_encode_amd64(const struct l4_query *q, int plm, struct l4_code *out)
+static int encode_amd64(const struct l4_query *q, int plm, struct l4_code *out)
 {
 	struct amd_selection s = { 0 };
 	int rc = PFM_SUCCESS;
@@ -161,7 +161,7 @@ static int collect_netburst_masks(const struct l4_query *q, uint64_t *events, ui
 	return any ? PFM_SUCCESS : PFM_ERR_ATTR;
 }
 
-int l4_encode_netburst(const struct l4_query *q, int plm, struct l4_code *out)
+static int encode_netburst(const struct l4_query *q, int plm, struct l4_code *out)
 {
 	static const unsigned bits[] = { PFM_PLM3, PFM_PLM0 };
 	uint64_t events = 0, tags = 0, *v = out->modifier_values, code = q->event.row->code;
@@ -195,7 +195,7 @@ int l4_encode_netburst(const struct l4_query *q, int plm, struct l4_code *out)
 /* ---- Arm, MIPS, SPARC ------------------------------------------------------------------------ */
 
 /* libpfm4 swaps the bits of user and kernel, and inverts that of the hypervisor. */
-int l4_encode_arm(const struct l4_query *q, int plm, struct l4_code *out)
+static int encode_arm(const struct l4_query *q, int plm, struct l4_code *out)
 {
 	static const unsigned bits[] = { PFM_PLM0, PFM_PLM3, PFM_PLMH };
 	unsigned levels = l4_get_levels(q, (unsigned)plm, bits, 3, true);
@@ -216,7 +216,7 @@ int l4_encode_arm(const struct l4_query *q, int plm, struct l4_code *out)
 	return PFM_SUCCESS;
 }
 
-int l4_encode_mips(const struct l4_query *q, int plm, struct l4_code *out)
+static int encode_mips(const struct l4_query *q, int plm, struct l4_code *out)
 {
 	static const unsigned bits[] = { PFM_PLM0, PFM_PLM3, PFM_PLM1, PFM_PLM2 };
 	unsigned levels = l4_get_levels(q, (unsigned)plm, bits, 4, false);
@@ -235,7 +235,7 @@ int l4_encode_mips(const struct l4_query *q, int plm, struct l4_code *out)
 	return PFM_SUCCESS;
 }
 
-int l4_encode_sparc(const struct l4_query *q, int plm, struct l4_code *out)
+static int encode_sparc(const struct l4_query *q, int plm, struct l4_code *out)
 {
 	(void)plm;
 	begin_code(q, out);
@@ -253,7 +253,7 @@ int l4_encode_sparc(const struct l4_query *q, int plm, struct l4_code *out)
 
 /* ---- one word -------------------------------------------------------------------------------- */
 
-int l4_encode_plain(const struct l4_query *q, int plm, struct l4_code *out)
+static int encode_plain(const struct l4_query *q, int plm, struct l4_code *out)
 {
 	(void)plm;
 	begin_code(q, out);
@@ -264,7 +264,7 @@ int l4_encode_plain(const struct l4_query *q, int plm, struct l4_code *out)
 }
 
 /* Encodes one mask of each group; tracepoints have one group. */
-int l4_encode_perf(const struct l4_query *q, int plm, struct l4_code *out)
+static int encode_perf(const struct l4_query *q, int plm, struct l4_code *out)
 {
 	const struct l4_mask *m = l4_get_row_masks(q->event.row);
 	uint32_t served = 0;
@@ -303,18 +303,12 @@ int l4_encode(const struct l4_query *q, int plm, struct l4_code *out)
 {
 	static int (*const by_encoder[L4_N_ENCODERS])(const struct l4_query *, int,
 	                                              struct l4_code *) = {
-		[L4_ENCODER_CORE] = l4_encode_core,
-		[L4_ENCODER_NHM_UNC] = l4_encode_nhm_unc,
-		[L4_ENCODER_EP_UNC] = l4_encode_ep_unc,
-		[L4_ENCODER_AMD64] = l4_encode_amd64,
-		[L4_ENCODER_ARM] = l4_encode_arm,
-		[L4_ENCODER_PLAIN] = l4_encode_plain,
-		[L4_ENCODER_SPARC] = l4_encode_sparc,
-		[L4_ENCODER_MIPS] = l4_encode_mips,
-		[L4_ENCODER_NETBURST] = l4_encode_netburst,
-		[L4_ENCODER_PERF] = l4_encode_perf,
-		[L4_ENCODER_PERF_RAW] = l4_encode_plain,
-		[L4_ENCODER_TORRENT] = l4_encode_plain,
+		[L4_ENCODER_CORE] = l4_encode_core,      [L4_ENCODER_NHM_UNC] = l4_encode_nhm_unc,
+		[L4_ENCODER_EP_UNC] = l4_encode_ep_unc,  [L4_ENCODER_AMD64] = encode_amd64,
+		[L4_ENCODER_ARM] = encode_arm,           [L4_ENCODER_PLAIN] = encode_plain,
+		[L4_ENCODER_SPARC] = encode_sparc,       [L4_ENCODER_MIPS] = encode_mips,
+		[L4_ENCODER_NETBURST] = encode_netburst, [L4_ENCODER_PERF] = encode_perf,
+		[L4_ENCODER_PERF_RAW] = encode_plain,    [L4_ENCODER_TORRENT] = encode_plain,
 		[L4_ENCODER_ARCH] = l4_encode_core,
 	};
 

@@ -48,7 +48,7 @@ static bool dispatched(const struct event *events, unsigned n)
 	struct encode_request req = { .table = events->table,
 		                      .events = events,
 		                      .n_events = n,
-		                      .plm = pfmi_pmu_get_default_levels(events->table) };
+		                      .plm = pfmi_pmu_get_encoder(events->table)->default_levels };
 	struct placement where;
 	struct register_values regs;
 

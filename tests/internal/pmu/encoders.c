@@ -7,7 +7,7 @@
 static void each_register(const struct table *t,
                           void (*each)(const struct table *t, const char *name))
 {
-	const char *s = pfmi_pmu_list_registers(t);
+	const char *s = pfmi_pmu_get_encoder(t)->registers;
 	char stem[32], name[48];
 	int used;
 
@@ -77,7 +77,7 @@ static void every_table_has_an_encoder_with_registers(void **state)
 		assert_true(pfmi_pmu_has_encoder(t));
 		n_layouts = 0;
 		each_register(t, no_overlap);
-		assert_int_equal(n_layouts != 0, *pfmi_pmu_list_registers(t) != '\0');
+		assert_int_equal(n_layouts != 0, *pfmi_pmu_get_encoder(t)->registers != '\0');
 		each_register(t, check_event_select_bits);
 		assert_null(pfmi_pmu_get_register_layout(t, "NO_SUCH_REGISTER", &n));
 		assert_null(pfmi_pmu_get_register_layout(t, "", &n));
@@ -199,14 +199,14 @@ static void only_alpha_tables_have_alpha_properties(void **state)
 		             strcmp(name, "pca56") == 0 || strcmp(name, "ev6") == 0 ||
 		             strcmp(name, "ev67") == 0;
 
-		assert_int_equal(pfmi_pmu_counts_all_levels(t), alpha);
-		assert_int_equal(pfmi_pmu_has_pfcntr(t), alpha);
-		assert_int_equal(pfmi_pmu_describe_alternatives(t) != NULL, alpha);
+		assert_int_equal(pfmi_pmu_get_encoder(t)->counts_all_levels, alpha);
+		assert_int_equal(pfmi_pmu_get_encoder(t)->has_pfcntr, alpha);
+		assert_int_equal(pfmi_pmu_get_encoder(t)->alternatives != NULL, alpha);
 		assert_int_equal(pfmi_pmu_has_event_select_mask(t),
 		                 alpha || strcmp(name, "montecito") == 0 ||
 		                         strcmp(name, "coreduo3") == 0 ||
 		                         t->encoder == ENCODER_MIPS);
-		assert_int_equal(pfmi_pmu_get_default_levels(t),
+		assert_int_equal(pfmi_pmu_get_encoder(t)->default_levels,
 		                 strcmp(name, "montecito") == 0 ? PFM_PLM3 : PFM_PLM3 | PFM_PLM0);
 	}
 }
@@ -234,7 +234,7 @@ static void unknown_encoders(void **state)
 		pfmi_pmu_build_event_attr(&ev, -1, 0, &attr);
 		assert_false(attr.expressible);
 		assert_null(pfmi_pmu_get_register_layout(&t, "PERFEVTSEL0", &n));
-		assert_string_equal(pfmi_pmu_list_registers(&t), "");
+		assert_string_equal(pfmi_pmu_get_encoder(&t)->registers, "");
 	}
 }
 
