@@ -25,6 +25,7 @@ K7 = ["use amd.select", "counter 0..3 width=48 control=0xc0010000 value=0xc00100
 FAM15 = ["use amd.select", "counter 0..5 width=48 control=0xc0010200 value=0xc0010201 step=2"]
 NORTH = ["device amd_nb", 'uncore "NB"', "use amd.nb"]
 ARM8 = ["use arm.core", "default on=0..%d"]
+OLYMPUS = ["use arm.core", "use arm.olympus", "default on=0..%d"]
 ARM7 = ["device %s", "use arm.core7", "default on=0..%d"]
 # the kernel tells which of them it has
 METERS = ["view", "device power", 'uncore "POWER"', "use any.unit"]
@@ -111,7 +112,7 @@ PROCESSORS = {
     "amd64_fam15h_nb": ("amd64_fam15h_nb", "AMD family 15H, north bridge", NORTH, amd(21)),
     "amd64_fam16h": ("amd64_fam16h", "AMD family 16H, Jaguar and Puma", K7, amd(22)),
     "arm_monaka": ("monaka", "Fujitsu Monaka", ARM8, arm(0x46, 3)),
-    "arm_olympus": ("olympus", "NVIDIA Olympus", ARM8, arm(0x4E, 0x10)),
+    "arm_olympus": ("olympus", "NVIDIA Olympus", OLYMPUS, arm(0x4E, 0x10)),
     # its identity is that of eMAG, which has a list
     "arm_xgene": ("xgene", "Applied Micro X-Gene", ARM8, []),
     "arm_1176": ("arm1176", "Arm 1176", ARM7, arm(0x41, 0xB76, "arm")),

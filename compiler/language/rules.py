@@ -17,6 +17,7 @@ LEVELS = {"kernel": ((1, 1),), "user": ((8, 8),), "one": ((1, 1), (8, 8))}
 EFFECTS = {"on": pt.RULE_COUNTERS, "refuse": pt.RULE_REFUSE, "pair": pt.RULE_PAIR,
            "follow": pt.RULE_FOLLOW, "share": pt.RULE_SHARE, "limit": pt.RULE_LIMIT,
            "needs": pt.RULE_NEEDS, "class": pt.RULE_CLASS, "note": pt.RULE_NOTE}
+PLACES = {"first": pt.NEED_FIRST, "before": pt.NEED_BEFORE}    # of the needed event
 BARE = ("refuse", "class", "note", "follow")      # effects without a value
 EVEN_COUNTERS = 0x55555555
 
@@ -68,14 +69,12 @@ class RuleCompiler(FieldCompiler):
         if key in self.given:
             raise StatementError(w.get_position(), "'%s' is given twice" % key)
         self.given[key] = w
-        if key == "first" and value is None:
+        if key in PLACES and value is None:
             if r.effect != pt.RULE_NEEDS:
-                raise StatementError(w.get_position(), "first belongs after needs=RULE")
-            r.first = 1
+                raise StatementError(w.get_position(), "%s belongs after needs=RULE" % key)
+            r.first = PLACES[key]
         elif key == "per" and value is not None:
-            if r.effect != pt.RULE_LIMIT:
-                raise StatementError(w.get_position(), "per belongs after limit=N")
-            r.parts = self.list_rule_bits(value)
+            self.add_rule_groups(r, w, self.list_rule_bits(value))
         elif key in EFFECTS and (value is None) == (key in BARE):
             self.set_rule_effect(r, w, key, value)
         elif key in STATES and value is not None:
@@ -86,6 +85,15 @@ class RuleCompiler(FieldCompiler):
                                  % w.raw)
         else:
             self.add_field_tests(r, w, key, value)
+
+    @staticmethod
+    def add_rule_groups(r, w, bits):
+        """Only events with equal bits are compared, or limited."""
+        if r.effect not in (pt.RULE_LIMIT, pt.RULE_SHARE):
+            raise StatementError(w.get_position(), "per belongs after limit=N or share=FIELD")
+        if r.effect == pt.RULE_SHARE:
+            r.number = len(bits)
+        r.parts = bits + r.parts
 
     def set_rule_effect(self, r, w, key, value):
         if r.effect is not None:
@@ -153,11 +161,17 @@ class RuleCompiler(FieldCompiler):
         return at
 
     def list_rule_bits(self, value):
-        """The bits of fields in configuration words: [(mask, word)]."""
+        """The bits of FIELD or FIELD/MASK in configuration words: [(mask, word)]."""
         masks = {}
         for part in value.split_list():
-            f = self.table.fields[self.find_rule_field(part, part.raw)]
-            masks[f.ranges[0][0]] = masks.get(f.ranges[0][0], 0) | pt.place_bits(f, pt.ALL64)
+            name, slash, mask = part.raw.partition("/")
+            f = self.table.fields[self.find_rule_field(part, name)]
+            bits = pt.ALL64
+            if slash:
+                token = Token(mask, *part.get_position(len(name) + 1))
+                bits = token.parse_number()
+                check_fit(f, bits, token)
+            masks[f.ranges[0][0]] = masks.get(f.ranges[0][0], 0) | pt.place_bits(f, bits)
         return [(mask, word) for word, mask in sorted(masks.items())]
 
     def check_pairs(self):

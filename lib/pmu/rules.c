@@ -110,8 +110,8 @@ static int follow_event(struct rule_use *u, const struct rule *r, unsigned i)
 	if (u->request->is_described)
 		return narrow_event(u, r, i, EVEN_COUNTERS << 1);
 	if (i == 0 || u->plan->followers >> (i - 1) & 1)
-		return refuse_events(u, r, (uint64_t)1 << i, PFMLIB_ERR_NOASSIGN,
-		                     PFM_KIND_NO_PLACEMENT);
+		return refuse_events(u, r, (uint64_t)1 << i, PFMLIB_ERR_EVTINCOMP,
+		                     PFM_KIND_CONFLICT);
 	u->plan->followers |= (uint64_t)1 << i;
 	return make_pair(u, r, i - 1);
 }
@@ -120,7 +120,9 @@ static int limit_event(struct rule_use *u, const struct rule *r, unsigned i)
 {
 	switch (r->effect) {
 	case RULE_COUNTERS: return narrow_event(u, r, i, r->value);
-	case RULE_REFUSE: return narrow_event(u, r, i, 0);
+	case RULE_REFUSE:
+		return refuse_events(u, r, (uint64_t)1 << i, PFMLIB_ERR_NOASSIGN,
+		                     PFM_KIND_NO_PLACEMENT);
 	case RULE_PAIR: return make_pair(u, r, i);
 	case RULE_FOLLOW: return follow_event(u, r, i);
 	default: return PFMLIB_SUCCESS;
@@ -129,7 +131,9 @@ static int limit_event(struct rule_use *u, const struct rule *r, unsigned i)
 
 /* ---- sets ------------------------------------------------------------------------------------ */
 
-static bool has_equal_parts(const struct rule_use *u, const struct rule *r, unsigned a, unsigned b)
+/* Compares parts number @from to @to - 1 of two events. */
+static bool has_equal_parts(const struct rule_use *u, const struct rule *r, unsigned from,
+                            unsigned to, unsigned a, unsigned b)
 {
 	const struct rule_test *part =
 		table_rule_tests(u->request->table) + r->first_test + r->n_tests;
@@ -137,21 +141,24 @@ static bool has_equal_parts(const struct rule_use *u, const struct rule *r, unsi
 
 	read_rule_state(u->request, &u->request->events[a], &of_a);
 	read_rule_state(u->request, &u->request->events[b], &of_b);
-	for (unsigned i = 0; i < r->n_parts; i++)
+	for (unsigned i = from; i < to; i++)
 		if ((of_a.words[part[i].word] ^ of_b.words[part[i].word]) & part[i].mask)
 			return false;
 	return true;
 }
 
-/* Refuses two events with different bits in a part of a register that all events share. */
+/* Refuses two events that share a part of a register and have different bits for it. */
 static int check_shared_parts(struct rule_use *u, const struct rule *r, uint64_t events)
 {
-	const unsigned first = base_find_lowest_bit(events);
+	for (uint64_t a = events; a; a &= a - 1)
+		for (uint64_t b = a & (a - 1); b; b &= b - 1) {
+			const unsigned i = base_find_lowest_bit(a), k = base_find_lowest_bit(b);
 
-	for (uint64_t left = events & (events - 1); left; left &= left - 1)
-		if (!has_equal_parts(u, r, first, base_find_lowest_bit(left)))
-			return refuse_events(u, r, (uint64_t)1 << first | (left & -left),
-			                     PFMLIB_ERR_NOASSIGN, PFM_KIND_NO_PLACEMENT);
+			if (has_equal_parts(u, r, 0, r->number, i, k) &&
+			    !has_equal_parts(u, r, r->number, r->n_parts, i, k))
+				return refuse_events(u, r, (a & -a) | (b & -b), PFMLIB_ERR_NOASSIGN,
+				                     PFM_KIND_NO_PLACEMENT);
+		}
 	return PFMLIB_SUCCESS;
 }
 
@@ -161,7 +168,7 @@ static int check_limit(struct rule_use *u, const struct rule *r, uint64_t events
 	uint64_t clash = 0;
 
 	for (uint64_t left = events; left; left &= left - 1)
-		if (has_equal_parts(u, r, first, base_find_lowest_bit(left)) &&
+		if (has_equal_parts(u, r, 0, r->n_parts, first, base_find_lowest_bit(left)) &&
 		    base_count_bits(clash) <= r->number)
 			clash |= left & -left;
 	return base_count_bits(clash) > r->number
@@ -180,9 +187,13 @@ static int check_limits(struct rule_use *u, const struct rule *r, uint64_t event
 
 static int check_needed_event(struct rule_use *u, const struct rule *r, uint64_t events)
 {
-	const uint64_t needed = u->events[r->number];
+	uint64_t needed = u->events[r->number];
 
-	if (u->request->is_described || (r->is_first ? needed & 1 : needed != 0))
+	if (r->need_place == NEED_FIRST)
+		needed &= 1;
+	else if (r->need_place == NEED_BEFORE)
+		needed &= (events & -events) - 1;
+	if (u->request->is_described || needed)
 		return PFMLIB_SUCCESS;
 	return refuse_events(u, r, events, PFMLIB_ERR_EVTINCOMP, PFM_KIND_CONFLICT);
 }

@@ -301,13 +301,17 @@ enum rule_effect {
 	RULE_PAIR,     /* the event takes an even counter and the next one, whose control register
 	                  gets value */
 	RULE_FOLLOW,   /* the event takes the odd counter after that of the event before it */
-	RULE_SHARE,    /* all events of the rule in a set must have equal bits in its parts */
-	RULE_LIMIT,    /* at most number events of the rule can be in a set, of those with equal
-	                  parts */
-	RULE_NEEDS,    /* a set with the event must have one of rule number number */
-	RULE_NOTE,     /* none; text warns users */
+	RULE_SHARE, /* all events of the rule in a set must have equal bits in its parts, of those
+	               with equal bits in its first number parts */
+	RULE_LIMIT, /* at most number events of the rule can be in a set, of those with equal
+	               parts */
+	RULE_NEEDS, /* a set with the event must have one of rule number number */
+	RULE_NOTE,  /* none; text warns users */
 	N_RULE_EFFECTS
 };
+
+/* Where in a set the event is that another one needs. */
+enum need_place { NEED_ANYWHERE, NEED_FIRST, NEED_BEFORE, N_NEED_PLACES };
 
 /* Effects of a rule on the events that pass all its tests. */
 struct rule {
@@ -316,8 +320,8 @@ struct rule {
 	uint32_t number;
 	uint8_t effect; /* enum rule_effect */
 	uint8_t n_tests;
-	uint8_t n_parts;  /* masks of words that RULE_SHARE and RULE_LIMIT compare */
-	uint8_t is_first; /* RULE_NEEDS: the other event must be the first of the set */
+	uint8_t n_parts;    /* masks of words that RULE_SHARE and RULE_LIMIT compare */
+	uint8_t need_place; /* enum need_place, RULE_NEEDS */
 	uint64_t value;
 };
 _Static_assert(sizeof(struct rule) == 32 && sizeof(struct rule_test) == 32, "no padding");

@@ -357,7 +357,9 @@ static bool check_rule(struct table_verifier *c, const struct rule *r)
 	    !check_text(c, r->text) || !check_text(c, r->source) || !check_rule_tests(c, r))
 		return false;
 	if (r->effect >= N_RULE_EFFECTS ||
-	    (r->effect == RULE_NEEDS && r->number >= c->table->n_rules))
+	    (r->effect == RULE_NEEDS &&
+	     (r->number >= c->table->n_rules || r->need_place >= N_NEED_PLACES)) ||
+	    (r->effect == RULE_SHARE && r->number > r->n_parts))
 		return set_fault(c, "a rule is malformed");
 	return true;
 }
