@@ -33,7 +33,7 @@ def check_fit(field, n, token):
 
 
 FIELDS = {}     # statement -> its parsed field
-WORDS = {"config": 0, "config1": 1, "config2": 2, "config3": 3}
+WORDS = {"config": 0, "config1": 1, "config2": 2, "config3": 3, "config4": 4}
 
 
 class FieldCompiler(HeadCompiler):
@@ -118,7 +118,7 @@ class FieldCompiler(HeadCompiler):
         word, colon, bits = value.raw.partition(":")
         if not colon or word not in WORDS:
             raise StatementError(value.get_position(),
-                                 "expected config, config1, config2 or config3, a colon and bits")
+                                 "expected config, config1 ... config4, a colon and bits")
         out, used = [], 0
         for part in Token(bits, *value.get_position(len(word) + 1)).split_list():
             m = re.fullmatch(r"([0-9]{1,2})(?:-([0-9]{1,2}))?", part.raw)

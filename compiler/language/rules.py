@@ -12,7 +12,7 @@ from language.fields import FieldCompiler, check_fit
 from language.statements import StatementError, Token
 
 # Conditions beside fields: (word of struct rule_test, the highest value).
-STATES = {"precise": (4, 3), "levels": (5, 15), "htoff": (6, 1), "sampled": (7, 1)}
+STATES = {"precise": (5, 3), "levels": (6, 15), "htoff": (7, 1), "sampled": (8, 1)}
 LEVELS = {"kernel": ((1, 1),), "user": ((8, 8),), "one": ((1, 1), (8, 8))}
 EFFECTS = {"on": pt.RULE_COUNTERS, "refuse": pt.RULE_REFUSE, "pair": pt.RULE_PAIR,
            "follow": pt.RULE_FOLLOW, "share": pt.RULE_SHARE, "limit": pt.RULE_LIMIT,

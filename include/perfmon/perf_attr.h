@@ -29,7 +29,7 @@ struct perf_event_attr; /* <linux/perf_event.h> */
  *   PFMLIB_ERR_INVAL    @event or @attr is NULL, or @plm is negative
  *   PFMLIB_ERR_NOPMU    the event belongs to a processor that this machine does not have
  *   PFMLIB_ERR_NOTSUPP  the kernel cannot count the event, or exports no PMU for it on this machine
- *   PFMLIB_ERR_FULL     the event needs config3, and the size member is too small for it
+ *   PFMLIB_ERR_FULL     the event needs config3 or config4, and the size member is too small
  *   PFMLIB_ERR_NOMEM    out of memory for @name
  * and the codes of pfm_encode_event() for a text that is wrong.
  *
@@ -44,7 +44,7 @@ int pfm_encode_perf_attr(const char *event, int plm, struct perf_event_attr *att
  * @ctx       the context that @encoding is from, or NULL for the default one
  * @encoding  a result of pfm_encode_event()
  * @attr      as above
- * @size      size of *@attr in bytes: older headers lack config3
+ * @size      size of *@attr in bytes: older headers lack config3 and config4
  *
  * Returns PFMLIB_SUCCESS, or the codes above. Thread-safe. Since 1.0.
  */

@@ -24,7 +24,7 @@ static int decode_declared_field(const struct decode_target *g, unsigned word, u
                                  const char **name, uint64_t *field, const char **text)
 {
 	const struct field *f = table_fields(g->table);
-	uint64_t config[4] = { 0 };
+	uint64_t config[N_CONFIG_WORDS] = { 0 };
 
 	config[word] = g->value;
 	for (unsigned k = 0; k < g->table->n_fields; k++)

@@ -36,7 +36,8 @@ static void list_alternatives(const struct event *ev, pfm_encoding_t *out)
 	for (; i < r->n_values && (values[i] ^ first) < 1u << 24 &&
 	       out->n_alternatives < PFM_MAX_ALTERNATIVES;
 	     i++) {
-		uint64_t config[4] = { out->attr.config }, alt = table_get_row_value(t, r, i).value;
+		uint64_t config[N_CONFIG_WORDS] = { out->attr.config },
+			 alt = table_get_row_value(t, r, i).value;
 
 		field_insert(code, config, alt & 0xffff);
 		field_insert(umask, config, alt >> 16 & 0xffff);

@@ -70,7 +70,8 @@ int pfm_describe_register(const pfm_ctx_t *ctx, int pmu, unsigned i, char *name,
 		return PFMLIB_ERR_INVAL;
 	if (!find_register_in_list(t, pfmi_pmu_get_encoder(t)->registers, &i, found,
 	                           sizeof(found)) &&
-	    !find_register_in_list(t, "config config1 config2 config3", &i, found, sizeof(found)))
+	    !find_register_in_list(t, "config config1 config2 config3 config4", &i, found,
+	                           sizeof(found)))
 		return PFMLIB_ERR_NOTFOUND;
 	if (strlen(found) >= len)
 		return PFMLIB_ERR_FULL;

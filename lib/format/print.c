@@ -100,9 +100,9 @@ static bool can_read_back(const struct event_printer *p)
 	if (spec.form == SPEC_PERF)
 		return can_read_back_perf(p, &spec);
 	if (p->dialect == PFM_DIALECT_PERF && !table_has_field_bits(p->table)) {
-		uint64_t config[4] = { parse_raw_number(p->text + 1) };
+		uint64_t config[N_CONFIG_WORDS] = { parse_raw_number(p->text + 1) };
 
-		return pfmi_pmu_decode_config_words(p->table, config, 15, &back) &&
+		return pfmi_pmu_decode_config_words(p->table, config, ALL_CONFIG_WORDS, &back) &&
 		       back.row_index == p->original->row_index;
 	}
 	name = pfmi_lookup_spec_name(p->table, &spec);
@@ -270,18 +270,19 @@ static void replace_by_listed_event(const struct pfm_ctx *ctx, unsigned *pmu, st
 	const struct kernel_pmu *kernel = context_get_kernel_pmu(ctx, *pmu);
 	unsigned own = *pmu;
 	perfmon_attr_t a;
+	uint64_t words[N_CONFIG_WORDS];
 
 	if (!kernel)
 		return;
 	pfmi_pmu_build_event_attr(ev, -1, PFM_PLM0 | PFM_PLM3, &a);
+	attr_get_words(&a, words);
 	for (unsigned i = 0; i < ctx->n_host_pmus && ev->row_index == ROW_NONE; i++) {
 		unsigned other = ctx->host_pmus[i].pmu_index;
 		const struct table *t = context_get_pmu_table(ctx, other);
 
 		if (other != own && ctx->host_pmus[i].kernel_pmu == kernel &&
 		    context_is_pmu_usable(ctx, other) && table_has_field_bits(t) &&
-		    pfmi_pmu_decode_config_words(
-			    t, (uint64_t[4]){ a.config, a.config1, a.config2, a.config3 }, 15, ev))
+		    pfmi_pmu_decode_config_words(t, words, ALL_CONFIG_WORDS, ev))
 			*pmu = other;
 	}
 }

@@ -30,26 +30,32 @@ void pfmi_format_write_perf_modifiers(const struct event *ev, char out[12])
 
 /* The terms written so far, as configuration words. */
 struct printed_terms {
-	uint64_t missing_bits[4]; /* bits to cover: those that differ from an event without terms */
-	uint64_t covered_bits[4]; /* bits of the terms so far; terms that share bits are refused */
-	uint64_t config[4];
+	uint64_t missing_bits[N_CONFIG_WORDS]; /* bits to cover: those that differ from an event
+	                                          without terms */
+	uint64_t covered_bits[N_CONFIG_WORDS]; /* bits of the terms so far; terms that share bits
+	                                          are refused */
+	uint64_t config[N_CONFIG_WORDS];
 	unsigned n_terms;
 };
 
-static bool has_covered_bits(const struct printed_terms *t, const uint64_t bits[4])
+static bool has_covered_bits(const struct printed_terms *t, const uint64_t bits[N_CONFIG_WORDS])
 {
-	return (bits[0] & t->covered_bits[0]) | (bits[1] & t->covered_bits[1]) |
-	       (bits[2] & t->covered_bits[2]) | (bits[3] & t->covered_bits[3]);
+	uint64_t shared = 0;
+
+	for (unsigned i = 0; i < N_CONFIG_WORDS; i++)
+		shared |= bits[i] & t->covered_bits[i];
+	return shared != 0;
 }
 
 static bool append_term(struct event_printer *p, struct printed_terms *t, const struct field *f)
 {
-	uint64_t bits[4] = { 0 }, wanted = 0, value = pfmi_pmu_extract_field(f, t->config);
+	uint64_t bits[N_CONFIG_WORDS] = { 0 }, wanted = 0,
+		 value = pfmi_pmu_extract_field(f, t->config);
 
 	if (!f->n_ranges || f->kind == FIELD_TEXT)
 		return false;
 	field_insert(f, bits, ~(uint64_t)0);
-	for (unsigned i = 0; i < 4; i++)
+	for (unsigned i = 0; i < N_CONFIG_WORDS; i++)
 		wanted |= bits[i] & t->missing_bits[i];
 	if ((!wanted && f->key != KEY_CODE) || has_covered_bits(t, bits))
 		return false;
@@ -61,7 +67,7 @@ static bool append_term(struct event_printer *p, struct printed_terms *t, const 
 		pfmi_format_append_printf(p, "=");
 		pfmi_format_append_value(p, f, value);
 	}
-	for (unsigned i = 0; i < 4; i++) {
+	for (unsigned i = 0; i < N_CONFIG_WORDS; i++) {
 		t->missing_bits[i] &= ~bits[i];
 		t->covered_bits[i] |= bits[i];
 	}
@@ -90,7 +96,7 @@ static void append_covering_term(struct event_printer *p, struct printed_terms *
 	const struct field *f = table_fields(p->table), *best = NULL;
 
 	for (unsigned i = 0; i < p->table->n_fields && t->missing_bits[word]; i++) {
-		uint64_t bits[4] = { 0 };
+		uint64_t bits[N_CONFIG_WORDS] = { 0 };
 
 		if (f[i].kind != FIELD_TEXT)
 			field_insert(&f[i], bits, ~(uint64_t)0);
@@ -105,13 +111,15 @@ static void append_covering_term(struct event_printer *p, struct printed_terms *
 static bool append_terms(struct event_printer *p, const perfmon_attr_t *a)
 {
 	static const enum field_key order[] = { KEY_CODE, KEY_UMASK, KEY_CMASK, KEY_INV, KEY_EDGE };
-	struct printed_terms t = { .config = { a->config, a->config1, a->config2, a->config3 } };
+	struct printed_terms t = { .n_terms = 0 };
+	uint64_t missing = 0;
 	const struct field *f = table_fields(p->table);
 	struct event bare;
 
+	attr_get_words(a, t.config);
 	pfmi_pmu_init_event(&bare, p->table, ROW_NONE);
 	pfmi_pmu_build_config_words(&bare, ANY_COUNTER, t.missing_bits);
-	for (unsigned i = 0; i < 4; i++)
+	for (unsigned i = 0; i < N_CONFIG_WORDS; i++)
 		t.missing_bits[i] ^= t.config[i];
 	for (unsigned i = 0; i < sizeof(order) / sizeof(order[0]); i++)
 		if (table_get_key_field_plus1(p->table, order[i]))
@@ -128,7 +136,7 @@ static bool append_terms(struct event_printer *p, const perfmon_attr_t *a)
 			                          table_get_text(p->table, user->name));
 	}
 	append_row_terms(p, &t);
-	for (unsigned word = 0; word < 4; word++)
+	for (unsigned word = 0; word < N_CONFIG_WORDS; word++)
 		append_covering_term(p, &t, word);
 	for (unsigned i = 0; i < p->table->n_fields; i++)
 		append_term(p, &t, &f[i]);
@@ -136,8 +144,9 @@ static bool append_terms(struct event_printer *p, const perfmon_attr_t *a)
 		if (f[i].n_ranges)
 			pfmi_format_append_printf(p, "%s=%d", table_get_text(p->table, f[i].name),
 			                          t.n_terms++);
-	return !(t.missing_bits[0] | t.missing_bits[1] | t.missing_bits[2] | t.missing_bits[3]) ||
-	       pfmi_format_set_reason(p, "it sets bits that no term of this PMU has");
+	for (unsigned i = 0; i < N_CONFIG_WORDS; i++)
+		missing |= t.missing_bits[i];
+	return !missing || pfmi_format_set_reason(p, "it sets bits that no term of this PMU has");
 }
 
 /* Would the kernel read the fields as another event? Events of fixed counters share fields with one
@@ -149,12 +158,12 @@ static bool has_fields_of_other_event(const struct event_printer *p, const perfm
 	                              : table_get_row(p->table, p->event->row_index);
 	uint64_t on = r ? table_get_row_counter_mask(p->table, r) : 0;
 	struct event found;
+	uint64_t words[N_CONFIG_WORDS];
 
+	attr_get_words(a, words);
 	if (!r || r->n_groups || !(on >> 32) || on & 0xffffffff)
 		return false;
-	return pfmi_pmu_decode_config_words(
-		       p->table, (uint64_t[4]){ a->config, a->config1, a->config2, a->config3 }, 15,
-		       &found) &&
+	return pfmi_pmu_decode_config_words(p->table, words, ALL_CONFIG_WORDS, &found) &&
 	       found.row_index != p->event->row_index;
 }
 
@@ -195,7 +204,7 @@ static bool append_perf_body(struct event_printer *p, const perfmon_attr_t *a)
 	if (!table_has_field_bits(p->table)) {
 		pfmi_format_append_printf(p, "r%" PRIx64 "%s%s", a->config, letters[0] ? ":" : "",
 		                          letters);
-		return !(a->config1 | a->config2 | a->config3) ||
+		return !(a->config1 | a->config2 | a->config3 | a->config4) ||
 		       pfmi_format_set_reason(
 			       p,
 			       "a raw number cannot hold more than the first configuration word");

@@ -107,10 +107,12 @@ void pfmi_format_append_value(struct event_printer *p, const struct field *f, ui
 bool pfmi_format_has_equal_config(const struct event *a, const struct event *b)
 {
 	perfmon_attr_t x, y;
+	uint64_t of_x[N_CONFIG_WORDS], of_y[N_CONFIG_WORDS];
 
 	pfmi_pmu_build_event_attr(a, -1, PFM_PLM0 | PFM_PLM3, &x);
 	pfmi_pmu_build_event_attr(b, -1, PFM_PLM0 | PFM_PLM3, &y);
+	attr_get_words(&x, of_x);
+	attr_get_words(&y, of_y);
 	return pfmi_pmu_get_extra_register(a) == pfmi_pmu_get_extra_register(b) &&
-	       x.config == y.config && x.config1 == y.config1 && x.config2 == y.config2 &&
-	       x.config3 == y.config3;
+	       memcmp(of_x, of_y, sizeof(of_x)) == 0;
 }

@@ -249,13 +249,13 @@ static void keep_extra_register(struct event *ev, const struct event *requested)
 void pfmi_lookup_adopt_row(struct event *ev)
 {
 	const struct event requested = *ev;
-	uint64_t own[4];
+	uint64_t own[N_CONFIG_WORDS];
 	const uint64_t *config = NULL;
 
 	if (ev->row_index == ROW_NONE && !(ev->table->flags & TABLE_FROM_KERNEL) &&
 	    table_has_field_bits(ev->table))
 		config = pfmi_pmu_get_config_words(ev, own);
-	if (!config || !pfmi_pmu_decode_config_words(ev->table, config, 15, ev))
+	if (!config || !pfmi_pmu_decode_config_words(ev->table, config, ALL_CONFIG_WORDS, ev))
 		return;
 	if (!event_has_key(ev, KEY_MSR))
 		keep_extra_register(ev, &requested);
@@ -271,10 +271,10 @@ static int set_raw_fields(const struct table *t, uint64_t value, const struct sp
                           struct event *ev, pfm_error_t *why)
 {
 	const struct field *f = table_fields(t);
-	uint64_t config[4] = { value }, back[4] = { 0 };
+	uint64_t config[N_CONFIG_WORDS] = { value }, back[N_CONFIG_WORDS] = { 0 };
 
 	for (unsigned i = 0; i < t->n_fields; i++) {
-		uint64_t v = pfmi_pmu_extract_field(&f[i], config), put[4] = { 0 };
+		uint64_t v = pfmi_pmu_extract_field(&f[i], config), put[N_CONFIG_WORDS] = { 0 };
 
 		if (!v || !f[i].n_ranges || f[i].kind == FIELD_TEXT ||
 		    ev->n_user_fields == EVENT_MAX_USER_FIELDS)
@@ -300,7 +300,7 @@ int pfmi_lookup_read_raw_event(const struct table *t, uint64_t raw, const struct
 
 	if (!table_has_field_bits(t)) {
 		/* The number belongs to a driver without fields. */
-		if (!pfmi_pmu_decode_config_words(t, (uint64_t[4]){ raw }, 1, &found))
+		if (!pfmi_pmu_decode_config_words(t, (uint64_t[N_CONFIG_WORDS]){ raw }, 1, &found))
 			return pfmi_base_set_error(
 				why, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, spec->text,
 				spec->name, "no event of this processor has that raw number");

@@ -44,7 +44,7 @@ static unsigned parse_bit_ranges(const char *s, struct bitrange out[4])
 	if (strncmp(s, "config", 6) != 0)
 		return 0;
 	s += 6;
-	if (*s >= '1' && *s <= '3')
+	if (*s >= '1' && *s < '0' + (int)N_CONFIG_WORDS)
 		word = (uint8_t)(*s++ - '0');
 	if (*s++ != ':')
 		return 0;
@@ -87,7 +87,8 @@ static enum field_key lookup_format_key(const char *name)
 
 static void add_formats(struct sysfs_reader *r, struct table_builder *b, const char *pmu)
 {
-	static const char words[][8] = { "config", "config1", "config2", "config3" };
+	static const char words[N_CONFIG_WORDS][8] = { "config", "config1", "config2", "config3",
+		                                       "config4" };
 	struct string_list files =
 		pfmi_machine_list_sysfs_names(r, pmu, "format", MAX_FORMAT_FIELDS, 63);
 	struct bitrange ranges[4];
@@ -102,7 +103,7 @@ static void add_formats(struct sysfs_reader *r, struct table_builder *b, const c
 			                     ranges, n);
 	}
 	/* Users may set whole config words on every PMU, as perf allows it. */
-	for (unsigned i = 0; i < 4; i++)
+	for (unsigned i = 0; i < N_CONFIG_WORDS; i++)
 		if (pfmi_table_find_built_field(b, words[i], strlen(words[i])) < 0)
 			pfmi_table_add_field(
 				b, words[i], i ? KEY_NONE : KEY_CONFIG,
@@ -117,7 +118,7 @@ struct text_field_numbers {
 
 /* The configuration words of an event, and the bits that its terms have set. */
 struct term_bits {
-	uint64_t words[4], taken[4];
+	uint64_t words[N_CONFIG_WORDS], taken[N_CONFIG_WORDS];
 };
 
 /* Adds bit @i of @value to each bit of the field. False if an earlier term has set one of its bits

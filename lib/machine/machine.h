@@ -18,7 +18,7 @@
 
 /* ---- the syscall table ----------------------------------------------------------------------- */
 
-struct perf_event_attr;
+struct perf_attr;
 struct pollfd;
 
 struct sys {
@@ -37,8 +37,8 @@ struct sys {
 	/* Waits for any of @n descriptors, at most @timeout milliseconds. Returns how many are
 	 * ready. */
 	int (*poll)(const struct sys *sys, struct pollfd *fds, unsigned n, int timeout);
-	int (*perf_event_open)(const struct sys *sys, struct perf_event_attr *attr, int pid,
-	                       int cpu, int group, unsigned long flags);
+	int (*perf_event_open)(const struct sys *sys, struct perf_attr *attr, int pid, int cpu,
+	                       int group, unsigned long flags);
 	/* Calls @each with the names in folder @path in sorted order, "." and ".." left out, until
 	 * it returns nonzero. */
 	int (*list_folder)(const struct sys *sys, const char *path,

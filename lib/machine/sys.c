@@ -106,8 +106,8 @@ static int real_poll(const struct sys *sys, struct pollfd *fds, unsigned n, int 
 	return rc < 0 ? -errno : rc;
 }
 
-static int real_perf_event_open(const struct sys *sys, struct perf_event_attr *attr, int pid,
-                                int cpu, int group, unsigned long flags)
+static int real_perf_event_open(const struct sys *sys, struct perf_attr *attr, int pid, int cpu,
+                                int group, unsigned long flags)
 {
 	long fd;
 

@@ -9,7 +9,6 @@
 
 /* "PERFILE2" on a machine that writes the lowest byte first */
 #define PERFDATA_MAGIC      0x32454c4946524550ULL
-#define PERFDATA_ATTR_SIZE  128u /* readers of Linux 6.1 refuse more */
 #define PERFDATA_N_FEATURES 256u
 
 struct perfdata_section {

@@ -40,20 +40,30 @@ static struct count_config decode_count_config(const struct pfm_session *s, cons
 	uint64_t flags = perfdata_decode_u64(r, a + 40), rate = perfdata_decode_u64(r, a + 16);
 	bool has_frequency = get_attr_flag(r, flags, 10);
 
-	return (struct count_config){ .name = name,
-		                      .cpus = "",
-		                      .unit = "",
-		                      .scale = 1,
-		                      .group = s->n_counts,
-		                      .request = s->n_counts,
-		                      .freq = has_frequency ? rate : 0,
-		                      .period = has_frequency ? 0 : rate,
-		                      .attr = { .type = perfdata_decode_u32(r, a),
-		                                .type_known = 1,
-		                                .config = perfdata_decode_u64(r, a + 8),
-		                                .expressible = 1,
-		                                .exclude_user = get_attr_flag(r, flags, 4),
-		                                .exclude_kernel = get_attr_flag(r, flags, 5) } };
+	return (struct count_config){
+		.name = name,
+		.cpus = "",
+		.unit = "",
+		.scale = 1,
+		.group = s->n_counts,
+		.request = s->n_counts,
+		.freq = has_frequency ? rate : 0,
+		.period = has_frequency ? 0 : rate,
+		.attr = { .type = perfdata_decode_u32(r, a),
+		          .type_known = 1,
+		          .config = perfdata_decode_u64(r, a + 8),
+		          .config1 =
+		                  perfdata_decode_u64(r, a + offsetof(struct perf_attr, config1)),
+		          .config2 =
+		                  perfdata_decode_u64(r, a + offsetof(struct perf_attr, config2)),
+		          .config3 =
+		                  perfdata_decode_u64(r, a + offsetof(struct perf_attr, config3)),
+		          .config4 =
+		                  perfdata_decode_u64(r, a + offsetof(struct perf_attr, config4)),
+		          .expressible = 1,
+		          .exclude_user = get_attr_flag(r, flags, 4),
+		          .exclude_kernel = get_attr_flag(r, flags, 5) }
+	};
 }
 
 /* Adds an event. Of its @n bytes of attributes only the members matter that determine the layout of
@@ -61,7 +71,7 @@ static struct count_config decode_count_config(const struct pfm_session *s, cons
 static int add_event(struct pfm_session *s, const uint8_t *given, size_t n)
 {
 	struct perfdata_reader *r = s->recording;
-	uint8_t a[PERFDATA_ATTR_SIZE] = { 0 };
+	uint8_t a[sizeof(struct perf_attr)] = { 0 };
 	char *name = pfmi_session_alloc_name(s, 256);
 	struct session_count *c;
 	bool failed = !name || s->n_counts == MAX_RECORDED_EVENTS;

@@ -41,7 +41,8 @@ static int begin_recording(struct pfm_recording *r)
 {
 	r->header.magic = PERFDATA_MAGIC;
 	r->header.size = sizeof(r->header);
-	r->header.attr_size = PERFDATA_ATTR_SIZE + sizeof(struct perfdata_section);
+	r->header.attr_size =
+		pfmi_perfdata_get_attr_size(r->session) + sizeof(struct perfdata_section);
 	r->start_time = pfmi_sampling_get_clock_ns(r->session->sampling->config.clock);
 	pfmi_perfdata_write_attrs(r);
 	r->header.data.offset = r->offset;

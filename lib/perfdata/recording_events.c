@@ -9,8 +9,19 @@ bool pfmi_perfdata_is_written_event(const struct pfm_session *s, unsigned i)
 	return i == s->n_counts ? s->sampling->n_side_events > 0 : s->counts[i].kernel_state.n_open;
 }
 
+uint32_t pfmi_perfdata_get_attr_size(const struct pfm_session *s)
+{
+	uint64_t config3 = 0, config4 = 0;
+
+	for (unsigned i = 0; i < s->n_counts; i++) {
+		config3 |= s->counts[i].config.attr.config3;
+		config4 |= s->counts[i].config.attr.config4;
+	}
+	return perf_attr_get_size(config3, config4);
+}
+
 /* Describes the records of a device in the form of perf: their layout and their period. */
-static void fill_device_attr(const struct pfm_session *s, unsigned i, struct perf_event_attr *a)
+static void fill_device_attr(const struct pfm_session *s, unsigned i, struct perf_attr *a)
 {
 	const struct record_layout *l = &s->sampling->common_layout;
 
@@ -22,17 +33,16 @@ static void fill_device_attr(const struct pfm_session *s, unsigned i, struct per
 	a->sample_period = s->counts[i].config.period;
 }
 
-void pfmi_perfdata_fill_event_attr(const struct pfm_session *s, unsigned i,
-                                   union perf_attr_buffer *a)
+void pfmi_perfdata_fill_event_attr(const struct pfm_session *s, unsigned i, struct perf_attr *a)
 {
 	memset(a, 0, sizeof(*a));
 	if (pfmi_sampling_uses_device(s))
-		fill_device_attr(s, i, &a->attr);
+		fill_device_attr(s, i, a);
 	else if (i < s->n_counts)
 		pfmi_perf_build_attr(s, i, 0, true, a);
 	else
-		pfmi_sampling_fill_side_attr(s, &a->attr);
-	a->attr.size = PERFDATA_ATTR_SIZE;
+		pfmi_sampling_fill_side_attr(s, a);
+	a->size = pfmi_perfdata_get_attr_size(s);
 }
 
 const char *pfmi_perfdata_get_event_name(const struct pfm_session *s, unsigned i)
@@ -78,12 +88,12 @@ void pfmi_perfdata_write_attrs(struct pfm_recording *r)
 	for (unsigned i = 0; i <= s->n_counts; i++) {
 		struct perfdata_section section = { ids, pfmi_perfdata_count_event_ids(s, i) *
 			                                         sizeof(uint64_t) };
-		union perf_attr_buffer a;
+		struct perf_attr a;
 
 		if (!pfmi_perfdata_is_written_event(s, i))
 			continue;
 		pfmi_perfdata_fill_event_attr(s, i, &a);
-		pfmi_perfdata_write_bytes(r, &a, PERFDATA_ATTR_SIZE);
+		pfmi_perfdata_write_bytes(r, &a, a.size);
 		pfmi_perfdata_write_bytes(r, &section, sizeof(section));
 		ids += section.size;
 	}

@@ -16,14 +16,14 @@ static void write_event_desc(struct pfm_recording *r)
 	for (unsigned i = 0; i <= s->n_counts; i++)
 		n += pfmi_perfdata_is_written_event(s, i);
 	pfmi_perfdata_write_u32(r, n);
-	pfmi_perfdata_write_u32(r, PERFDATA_ATTR_SIZE);
+	pfmi_perfdata_write_u32(r, pfmi_perfdata_get_attr_size(s));
 	for (unsigned i = 0; i <= s->n_counts; i++) {
-		union perf_attr_buffer a;
+		struct perf_attr a;
 
 		if (!pfmi_perfdata_is_written_event(s, i))
 			continue;
 		pfmi_perfdata_fill_event_attr(s, i, &a);
-		pfmi_perfdata_write_bytes(r, &a, PERFDATA_ATTR_SIZE);
+		pfmi_perfdata_write_bytes(r, &a, a.size);
 		pfmi_perfdata_write_u32(r, pfmi_perfdata_count_event_ids(s, i));
 		pfmi_perfdata_write_padded_string(r, pfmi_perfdata_get_event_name(s, i));
 		pfmi_perfdata_write_event_ids(r, i);

@@ -34,8 +34,10 @@ void pfmi_perfdata_write_padded_string(struct pfm_recording *r, const char *s);
 
 /* True for events of the file: open counts, then the event of side records, if it exists. */
 bool pfmi_perfdata_is_written_event(const struct pfm_session *s, unsigned i);
-void pfmi_perfdata_fill_event_attr(const struct pfm_session *s, unsigned i,
-                                   union perf_attr_buffer *a);
+void pfmi_perfdata_fill_event_attr(const struct pfm_session *s, unsigned i, struct perf_attr *a);
+/* Size of the attributes of each event. It is that of the oldest version that has them all: the
+ * perf of Linux 6.1 refuses larger ones. */
+uint32_t pfmi_perfdata_get_attr_size(const struct pfm_session *s);
 const char *pfmi_perfdata_get_event_name(const struct pfm_session *s, unsigned i);
 uint32_t pfmi_perfdata_count_event_ids(const struct pfm_session *s, unsigned i);
 /* The first id of count @i, which has one. */

@@ -9,7 +9,8 @@ int pfmi_pmu_get_config_index(const char *reg)
 		return -1;
 	if (reg[6] == '\0')
 		return 0;
-	return reg[6] >= '0' && reg[6] <= '3' && reg[7] == '\0' ? reg[6] - '0' : -1;
+	return reg[6] >= '0' && reg[6] < '0' + (int)N_CONFIG_WORDS && reg[7] == '\0' ? reg[6] - '0'
+	                                                                             : -1;
 }
 
 /* The number at the end of a register's name. */
@@ -30,7 +31,7 @@ static unsigned get_trailing_number(const char *reg)
 /* Bits of word 0 in which the table declares fields. */
 static uint64_t get_declared_bits(const struct table *t)
 {
-	uint64_t all[4] = { 0 };
+	uint64_t all[N_CONFIG_WORDS] = { 0 };
 
 	for (unsigned i = 0; i < t->n_fields; i++)
 		if (table_fields(t)[i].kind != FIELD_TEXT)

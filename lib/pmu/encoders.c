@@ -72,19 +72,16 @@ static void build_config_attr(const struct event *ev, unsigned plm, perfmon_attr
 }
 
 /* Builds the attribute and copies its words to @own. */
-static const uint64_t *get_attr_words(const struct event *ev, uint64_t own[4])
+static const uint64_t *get_attr_words(const struct event *ev, uint64_t own[N_CONFIG_WORDS])
 {
 	perfmon_attr_t a = { 0 };
 
 	build_config_attr(ev, event_get_levels(ev, PFM_PLM0 | PFM_PLM3), &a);
-	own[0] = a.config;
-	own[1] = a.config1;
-	own[2] = a.config2;
-	own[3] = a.config3;
+	attr_get_words(&a, own);
 	return own;
 }
 
-const uint64_t *pfmi_pmu_get_config_words(const struct event *ev, uint64_t own[4])
+const uint64_t *pfmi_pmu_get_config_words(const struct event *ev, uint64_t own[N_CONFIG_WORDS])
 {
 	const struct encoder_ops *ops = pfmi_pmu_get_encoder(ev->table);
 

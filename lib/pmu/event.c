@@ -5,7 +5,8 @@
 #include <string.h>
 #include <perfmon/types.h>
 
-void pfmi_pmu_insert_field_ranges(const struct field *f, uint64_t config[4], uint64_t value)
+void pfmi_pmu_insert_field_ranges(const struct field *f, uint64_t config[N_CONFIG_WORDS],
+                                  uint64_t value)
 {
 	for (unsigned i = 0; i < f->n_ranges; i++) {
 		const struct bitrange *r = &f->ranges[i];
@@ -17,7 +18,7 @@ void pfmi_pmu_insert_field_ranges(const struct field *f, uint64_t config[4], uin
 	}
 }
 
-uint64_t pfmi_pmu_extract_field(const struct field *f, const uint64_t config[4])
+uint64_t pfmi_pmu_extract_field(const struct field *f, const uint64_t config[N_CONFIG_WORDS])
 {
 	uint64_t value = 0;
 	unsigned at = 0;
@@ -32,7 +33,7 @@ uint64_t pfmi_pmu_extract_field(const struct field *f, const uint64_t config[4])
 	return value;
 }
 
-static void insert_field_defaults(const struct table *t, uint64_t config[4])
+static void insert_field_defaults(const struct table *t, uint64_t config[N_CONFIG_WORDS])
 {
 	const struct field *f = table_fields(t);
 
@@ -51,7 +52,8 @@ static void insert_row_value(struct event *ev, const struct field *f, struct fie
 }
 
 /* ORs @value into the bits of @f. */
-static inline void or_field_value(const struct field *f, uint64_t config[4], uint64_t value)
+static inline void or_field_value(const struct field *f, uint64_t config[N_CONFIG_WORDS],
+                                  uint64_t value)
 {
 	for (unsigned i = 0; i < f->n_ranges && value; i++) {
 		const struct bitrange *r = &f->ranges[i];
@@ -218,7 +220,8 @@ uint64_t pfmi_pmu_get_plan_counter_mask(const struct plan *plan)
 }
 
 /* Inserts the row's values for @counter alone. */
-static void insert_counter_values(const struct event *ev, unsigned counter, uint64_t config[4])
+static void insert_counter_values(const struct event *ev, unsigned counter,
+                                  uint64_t config[N_CONFIG_WORDS])
 {
 	const struct row *r = ev->row;
 
@@ -230,7 +233,8 @@ static void insert_counter_values(const struct event *ev, unsigned counter, uint
 	}
 }
 
-static void or_group_values(const struct event *ev, const struct row *r, uint64_t config[4])
+static void or_group_values(const struct event *ev, const struct row *r,
+                            uint64_t config[N_CONFIG_WORDS])
 {
 	for (unsigned i = 0; i < r->n_groups; i++) {
 		if (ev->group_values[i])
@@ -242,7 +246,8 @@ static void or_group_values(const struct event *ev, const struct row *r, uint64_
 
 /* Values are inserted in this order, later ones replacing earlier ones: defaults, the row, its
  * groups (which are ORed), the user's. */
-void pfmi_pmu_build_config_words(const struct event *ev, unsigned counter, uint64_t config[4])
+void pfmi_pmu_build_config_words(const struct event *ev, unsigned counter,
+                                 uint64_t config[N_CONFIG_WORDS])
 {
 	memcpy(config, ev->base_config, sizeof(ev->base_config));
 	if (ev->row) {

@@ -4,7 +4,7 @@
  * words; the kernel writes them to the hardware.
  *
  * A set has one entry for the config word of each event, in order, then entries for config1 to
- * config3 that are not 0. num and addr are the number of the word. Data registers are the counters,
+ * config4 that are not 0. num and addr are the number of the word. Data registers are the counters,
  * if the table declares them. */
 #include <string.h>
 #include "pmu/pmu_internal.h"
@@ -36,7 +36,7 @@ static uint64_t get_required_counter(const struct table *t, uint64_t config)
 static uint64_t get_counter_mask(const struct event *ev, const struct encode_request *req)
 {
 	const struct table *t = ev->table;
-	uint64_t mask = pfmi_pmu_get_counter_mask(ev), config[4], pmc;
+	uint64_t mask = pfmi_pmu_get_counter_mask(ev), config[N_CONFIG_WORDS], pmc;
 
 	pfmi_pmu_build_config_words(ev, ANY_COUNTER, config);
 	pmc = get_required_counter(t, config[0]);
@@ -87,10 +87,10 @@ static int check_register_count(const struct encode_request *req, pfm_error_t *w
 	unsigned words = req->n_events;
 
 	for (unsigned i = 0; i < req->n_events; i++) {
-		uint64_t config[4];
+		uint64_t config[N_CONFIG_WORDS];
 
 		pfmi_pmu_build_config_words(&req->events[i], ANY_COUNTER, config);
-		for (unsigned word = 1; word < 4; word++)
+		for (unsigned word = 1; word < N_CONFIG_WORDS; word++)
 			words += config[word] != 0;
 	}
 	return words <= PLAN_MAX_REGS
@@ -114,13 +114,14 @@ int pfmi_pmu_constrain_format_set(const struct encode_request *req, struct plan 
 		out->counterless_events |= (uint64_t)!counted << i;
 	}
 	out->n_alternatives = add_dedicated_alternative(req, out);
-	return req->n_events > PLAN_MAX_REGS / 4 ? check_register_count(req, why) : PFMLIB_SUCCESS;
+	return req->n_events > PLAN_MAX_REGS / N_CONFIG_WORDS ? check_register_count(req, why)
+	                                                      : PFMLIB_SUCCESS;
 }
 
 static void encode_format_set(const struct plan *plan, const struct placement *where,
                               struct register_values *out)
 {
-	uint64_t config[4];
+	uint64_t config[N_CONFIG_WORDS];
 
 	for (unsigned i = 0; i < plan->request->n_events; i++) {
 		unsigned n = where->counters[i];
@@ -137,7 +138,7 @@ static void encode_format_set(const struct plan *plan, const struct placement *w
 	}
 	for (unsigned i = 0; i < plan->request->n_events; i++) {
 		pfmi_pmu_build_config_words(&plan->request->events[i], ANY_COUNTER, config);
-		for (unsigned word = 1; word < 4; word++)
+		for (unsigned word = 1; word < N_CONFIG_WORDS; word++)
 			if (config[word])
 				out->pmcs[out->n_pmcs++] =
 					pmu_make_config_register(word, config[word], i);
@@ -172,15 +173,12 @@ int pfmi_pmu_check_format_event(struct event *ev, pfm_error_t *why)
 /* Writes the configuration words as the fields of the table declare them. */
 static void build_format_attr(const struct event *ev, unsigned plm, perfmon_attr_t *out)
 {
-	uint64_t config[4];
+	uint64_t config[N_CONFIG_WORDS];
 
 	(void)plm;
 	pfmi_pmu_build_config_words(ev, ANY_COUNTER, config);
 	out->expressible = 1;
-	out->config = config[0];
-	out->config1 = config[1];
-	out->config2 = config[2];
-	out->config3 = config[3];
+	attr_set_words(out, config);
 }
 
 const struct encoder_ops pfmi_format_ops = {

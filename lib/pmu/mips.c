@@ -54,7 +54,7 @@ static void encode_set(const struct plan *plan, const struct placement *where,
 
 static void build_attr(const struct event *ev, unsigned plm, perfmon_attr_t *out)
 {
-	uint64_t config[4];
+	uint64_t config[N_CONFIG_WORDS];
 
 	(void)plm;
 	pfmi_pmu_build_config_words(ev, ANY_COUNTER, config);

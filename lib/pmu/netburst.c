@@ -39,7 +39,7 @@ _Static_assert(sizeof(struct netburst_plan_extra) <= sizeof(((struct plan *)0)->
 /* Builds the config word. An edge or a threshold needs the comparison, which has an enable bit. */
 static uint64_t build_config(const struct event *ev)
 {
-	uint64_t config[4];
+	uint64_t config[N_CONFIG_WORDS];
 
 	pfmi_pmu_build_config_words(ev, ANY_COUNTER, config);
 	if (register_field_extract(config[0], CCCR_COMPARED))

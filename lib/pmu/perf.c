@@ -5,7 +5,7 @@
 
 static uint64_t get_event_number(const struct event *ev)
 {
-	uint64_t config[4];
+	uint64_t config[N_CONFIG_WORDS];
 
 	pfmi_pmu_build_config_words(ev, ANY_COUNTER, config);
 	return config[0];

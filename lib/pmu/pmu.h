@@ -56,8 +56,8 @@ struct event {
 	uint8_t row_precision;   /* PRECISE_*, as the row's table says */
 	uint64_t row_keys;       /* bit for each key: the row has a value for it */
 	uint64_t user_keys; /* bit for each key: the user set it, but may have cleared it again */
-	uint64_t base_config[4]; /* configuration words of defaults and row, without values for one
-	                            counter */
+	uint64_t base_config[N_CONFIG_WORDS];    /* configuration words of defaults and row, without
+	                               values for one    counter */
 	uint64_t group_values[EVENT_MAX_GROUPS]; /* value of the row's group i: chosen or default */
 	struct user_field user_fields[EVENT_MAX_USER_FIELDS];
 };
@@ -112,18 +112,22 @@ static inline unsigned event_get_levels(const struct event *ev, unsigned plm)
 /* The counters that can count the event: those of its row (all for ROW_NONE), or only the one that
  * the user chose. */
 uint64_t pfmi_pmu_get_counter_mask(const struct event *ev);
-/* Builds the four configuration words from the fields that have declared bits. */
-void pfmi_pmu_build_config_words(const struct event *ev, unsigned counter, uint64_t config[4]);
+/* Builds the configuration words from the fields that have declared bits. */
+void pfmi_pmu_build_config_words(const struct event *ev, unsigned counter,
+                                 uint64_t config[N_CONFIG_WORDS]);
 /* Writes @value to the bits of @f in @config. Nearly all fields have one range of bits. */
-void pfmi_pmu_insert_field_ranges(const struct field *f, uint64_t config[4], uint64_t value);
-static inline void field_insert_range(const struct field *f, uint64_t config[4], uint64_t value)
+void pfmi_pmu_insert_field_ranges(const struct field *f, uint64_t config[N_CONFIG_WORDS],
+                                  uint64_t value);
+static inline void field_insert_range(const struct field *f, uint64_t config[N_CONFIG_WORDS],
+                                      uint64_t value)
 {
 	const struct bitrange *r = &f->ranges[0];
 	uint64_t mask = ~(uint64_t)0 >> (64 - r->width) << r->lsb;
 
 	config[r->config_word] = (config[r->config_word] & ~mask) | (value << r->lsb & mask);
 }
-static inline void field_insert(const struct field *f, uint64_t config[4], uint64_t value)
+static inline void field_insert(const struct field *f, uint64_t config[N_CONFIG_WORDS],
+                                uint64_t value)
 {
 	if (f->n_ranges == 1)
 		field_insert_range(f, config, value);
@@ -136,8 +140,24 @@ static inline bool field_is_extra_register(const struct table *t, const struct f
 {
 	return t->encoder == ENCODER_X86 && f->n_ranges && f->ranges[0].config_word == 1;
 }
+/* Copies the configuration words of @a to @words, and back. */
+static inline void attr_get_words(const perfmon_attr_t *a, uint64_t words[N_CONFIG_WORDS])
+{
+	const uint64_t own[N_CONFIG_WORDS] = { a->config, a->config1, a->config2, a->config3,
+		                               a->config4 };
+
+	memcpy(words, own, sizeof(own));
+}
+static inline void attr_set_words(perfmon_attr_t *a, const uint64_t words[N_CONFIG_WORDS])
+{
+	a->config = words[0];
+	a->config1 = words[1];
+	a->config2 = words[2];
+	a->config3 = words[3];
+	a->config4 = words[4];
+}
 /* Reads the value of @f from its bits in @config. */
-uint64_t pfmi_pmu_extract_field(const struct field *f, const uint64_t config[4]);
+uint64_t pfmi_pmu_extract_field(const struct field *f, const uint64_t config[N_CONFIG_WORDS]);
 
 /* Makes @ev the event of row @row without attributes. */
 PERFMON_PRIVATE void pfmi_pmu_init_event(struct event *ev, const struct table *t, uint32_t row);
@@ -261,7 +281,7 @@ struct encoder_ops {
 	                          pfm_reg_t *out);
 	/* The configuration words of an event: @own, filled, or the event's own. NULL: build_attr
 	 * has them. */
-	const uint64_t *(*get_config_words)(const struct event *ev, uint64_t own[4]);
+	const uint64_t *(*get_config_words)(const struct event *ev, uint64_t own[N_CONFIG_WORDS]);
 	/* Address of the further register that an event sets, 0 for none. NULL: no event sets
 	 * one. */
 	uint32_t (*get_extra_register)(const struct event *ev);
@@ -307,7 +327,7 @@ int pfmi_pmu_constrain_set(const struct encode_request *req, struct plan *out, p
 void pfmi_pmu_encode_registers(const struct plan *plan, const struct placement *where,
                                struct register_values *out);
 /* The four configuration words of an event, in the event or in @own. */
-const uint64_t *pfmi_pmu_get_config_words(const struct event *ev, uint64_t own[4]);
+const uint64_t *pfmi_pmu_get_config_words(const struct event *ev, uint64_t own[N_CONFIG_WORDS]);
 /* The address of the extra register that @ev needs, 0 for none. */
 uint32_t pfmi_pmu_get_extra_register(const struct event *ev);
 /* True if configuration words consist of the fields alone, and every code and unit mask is valid
@@ -371,10 +391,10 @@ struct spec_codes {
 struct decode_target {
 	const struct table *table;
 	const char *reg_name;
-	uint64_t value;             /* of the register */
-	uint64_t config[4];         /* @value as configuration words */
-	unsigned known_words;       /* bit i: word i is known */
-	uint64_t code;              /* the event's code in them, or DECODE_ANY_CODE */
+	uint64_t value;                  /* of the register */
+	uint64_t config[N_CONFIG_WORDS]; /* @value as configuration words */
+	unsigned known_words;            /* bit i: word i is known */
+	uint64_t code;                   /* the event's code in them, or DECODE_ANY_CODE */
 	uint64_t alternate_code;    /* not 0: match only events that this code and unit mask (<< 16)
 	                               select too, with another extra register */
 	unsigned counter;           /* the register's own, or DECODE_NO_COUNTER */
@@ -407,8 +427,8 @@ uint32_t pfmi_pmu_get_decoded_extra_register(const struct decode_target *g, cons
 /* Finds the best event of @t with the configuration words @config, of which only those in @words
  * (bit i: word i) are compared. On success @ev becomes that event but keeps its levels, precision,
  * exclusions and counter. */
-bool pfmi_pmu_decode_config_words(const struct table *t, const uint64_t config[4], unsigned words,
-                                  struct event *ev);
+bool pfmi_pmu_decode_config_words(const struct table *t, const uint64_t config[N_CONFIG_WORDS],
+                                  unsigned words, struct event *ev);
 /* Finds a row without attributes that these codes select. False if no row matches, or if finding it
  * needs a full search. */
 bool pfmi_pmu_find_row_by_codes(const struct table *t, const struct spec_codes *n, uint32_t *found);

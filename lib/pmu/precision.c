@@ -18,7 +18,7 @@ static void drop_filters(struct event *ev)
 unsigned pfmi_pmu_compute_alias_precision(const struct event *ev)
 {
 	struct event found = { .n_user_fields = 0 }, plain;
-	uint64_t own[4];
+	uint64_t own[N_CONFIG_WORDS];
 	const uint64_t *config;
 
 	if (ev->user_keys & FILTER_KEYS) {
@@ -27,6 +27,7 @@ unsigned pfmi_pmu_compute_alias_precision(const struct event *ev)
 		ev = &plain;
 	}
 	config = pfmi_pmu_get_config_words(ev, own);
-	return pfmi_pmu_decode_config_words(ev->table, config, 15, &found) ? found.row_precision
-	                                                                   : PRECISE_IMPOSSIBLE;
+	return pfmi_pmu_decode_config_words(ev->table, config, ALL_CONFIG_WORDS, &found)
+	               ? found.row_precision
+	               : PRECISE_IMPOSSIBLE;
 }

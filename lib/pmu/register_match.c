@@ -3,8 +3,7 @@
 #include <string.h>
 #include "pmu/row_match.h"
 
-#define RANKING_SIZE     64u
-#define ALL_CONFIG_WORDS 15u
+#define RANKING_SIZE 64u
 
 /* Can only fixed counters count the row? Of several events with equal fields, the one of a general
  * counter is meant. */
@@ -21,14 +20,14 @@ static bool has_only_fixed_counters(const struct table *t, const struct row *r)
 static uint64_t rank_event(const struct decode_target *g, const struct event *ev, unsigned nth)
 {
 	const struct row *r = table_get_row(g->table, ev->row_index);
-	uint64_t own[4], added = ev->n_user_fields, unlikely = 0;
+	uint64_t own[N_CONFIG_WORDS], added = ev->n_user_fields, unlikely = 0;
 	const uint64_t *config = g->event_select_mask || g->known_words == ALL_CONFIG_WORDS
 	                                 ? NULL
 	                                 : pfmi_pmu_get_config_words(ev, own);
 
 	for (unsigned i = 0; i < r->n_groups; i++)
 		added += ev->chosen_groups >> i & 1;
-	for (unsigned i = 0; config && i < 4; i++)
+	for (unsigned i = 0; config && i < N_CONFIG_WORDS; i++)
 		unlikely |= !(g->known_words >> i & 1) && config[i];
 	unlikely +=
 		g->counter == DECODE_NO_COUNTER && has_only_fixed_counters(g->table, r) ? 2u : 0;
@@ -235,10 +234,11 @@ static bool find_event_by_words(struct decode_target *g, struct event *ev)
 	return b.n_ranks != 0;
 }
 
-static bool has_row_words(const struct table *t, uint32_t row, const uint64_t config[4])
+static bool has_row_words(const struct table *t, uint32_t row,
+                          const uint64_t config[N_CONFIG_WORDS])
 {
 	struct event ev;
-	uint64_t own[4];
+	uint64_t own[N_CONFIG_WORDS];
 	const uint64_t *words;
 
 	pfmi_pmu_init_event(&ev, t, row);
@@ -247,7 +247,8 @@ static bool has_row_words(const struct table *t, uint32_t row, const uint64_t co
 }
 
 /* Has the row exactly these words, and can no other row be better? */
-static bool is_best_row_of_words(const struct table *t, uint32_t row, const uint64_t config[4])
+static bool is_best_row_of_words(const struct table *t, uint32_t row,
+                                 const uint64_t config[N_CONFIG_WORDS])
 {
 	const struct row *r = table_get_row(t, row);
 
@@ -270,7 +271,7 @@ static bool can_hold_codes(const struct table *t, const struct spec_codes *n)
 bool pfmi_pmu_find_row_by_codes(const struct table *t, const struct spec_codes *n, uint32_t *found)
 {
 	uint32_t h = table_hash_code((uint32_t)n->code, (uint32_t)n->umask, 0);
-	uint64_t config[4] = { 0 };
+	uint64_t config[N_CONFIG_WORDS] = { 0 };
 	uint16_t entry;
 
 	if (!t->n_code_index || !pfmi_pmu_has_plain_config(t) || t->flags & TABLE_VALUES_OVERRIDE ||
@@ -300,7 +301,7 @@ bool pfmi_pmu_find_row_by_codes(const struct table *t, const struct spec_codes *
 static bool find_row_by_driver_number(const struct decode_target *g, struct event *ev)
 {
 	for (uint32_t row = 0; row < g->table->n_rows; row++) {
-		uint64_t own[4];
+		uint64_t own[N_CONFIG_WORDS];
 		const uint64_t *config;
 
 		pfmi_pmu_init_event(ev, g->table, row);
@@ -313,8 +314,8 @@ static bool find_row_by_driver_number(const struct decode_target *g, struct even
 	return false;
 }
 
-bool pfmi_pmu_decode_config_words(const struct table *t, const uint64_t config[4], unsigned words,
-                                  struct event *ev)
+bool pfmi_pmu_decode_config_words(const struct table *t, const uint64_t config[N_CONFIG_WORDS],
+                                  unsigned words, struct event *ev)
 {
 	struct decode_target g = { .table = t,
 		                   .reg_name = "config",

@@ -22,7 +22,8 @@ static const char dbr_names[N_NAMES][6] = { NAMES_64("DBR") };
 static const char perfevtsel_names[N_NAMES][13] = { NAMES_64("PERFEVTSEL") };
 static const char cccr_names[N_NAMES][7] = { NAMES_64("CCCR") };
 static const char perfctl_names[N_NAMES][10] = { NAMES_64("PERFCTL") };
-static const char config_names[4][8] = { "config", "config1", "config2", "config3" };
+static const char config_names[N_CONFIG_WORDS][8] = { "config", "config1", "config2", "config3",
+	                                              "config4" };
 
 static const char *get_control_name(const struct table *t, unsigned num)
 {
@@ -66,7 +67,7 @@ const char *pfmi_pmu_get_register_name(const struct table *t, const pfm_reg_t *r
 	case PFM_REG_EXTRA: return get_extra_name(t, reg->addr);
 	case PFM_REG_IBR: return ibr_names[num];
 	case PFM_REG_DBR: return dbr_names[num];
-	case PFM_REG_CONFIG: return config_names[num & 3];
+	case PFM_REG_CONFIG: return config_names[num < N_CONFIG_WORDS ? num : 0];
 	}
 	return "";
 }

@@ -81,9 +81,10 @@ static bool set_modifier(struct event *ev, unsigned field, uint64_t value)
 	       pfmi_pmu_set_user_field(ev, field, value);
 }
 
-bool pfmi_pmu_are_known_words_equal(const struct decode_target *g, const uint64_t config[4])
+bool pfmi_pmu_are_known_words_equal(const struct decode_target *g,
+                                    const uint64_t config[N_CONFIG_WORDS])
 {
-	for (unsigned i = 0; i < 4; i++)
+	for (unsigned i = 0; i < N_CONFIG_WORDS; i++)
 		if (g->known_words >> i & 1 && config[i] != g->config[i])
 			return false;
 	return true;
@@ -91,7 +92,7 @@ bool pfmi_pmu_are_known_words_equal(const struct decode_target *g, const uint64_
 
 /* Adds modifiers for bits that the event lacks. Returns the event's words, or NULL on failure. */
 static const uint64_t *add_modifiers(const struct decode_target *g, struct event *ev,
-                                     const uint64_t *config, uint64_t own[4])
+                                     const uint64_t *config, uint64_t own[N_CONFIG_WORDS])
 {
 	const struct field *f = table_fields(g->table);
 
@@ -123,7 +124,7 @@ static const uint64_t *add_modifiers(const struct decode_target *g, struct event
 
 static bool match_declared_fields(const struct decode_target *g, struct event *ev)
 {
-	uint64_t own[4];
+	uint64_t own[N_CONFIG_WORDS];
 	const uint64_t *config =
 		read_group_values(g, ev) ? pfmi_pmu_get_config_words(ev, own) : NULL;
 

@@ -6,7 +6,8 @@
 #include "pmu/pmu.h"
 
 /* True if the known configuration words of the target equal those in @config. */
-bool pfmi_pmu_are_known_words_equal(const struct decode_target *g, const uint64_t config[4]);
+bool pfmi_pmu_are_known_words_equal(const struct decode_target *g,
+                                    const uint64_t config[N_CONFIG_WORDS]);
 /* True if @row has @code on @counter. This fast check excludes most rows. */
 bool pfmi_pmu_has_row_code(const struct table *t, uint32_t row, uint64_t code, unsigned counter);
 /* True if @row has the target's code, or the target has none. */

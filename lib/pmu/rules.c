@@ -26,11 +26,11 @@ struct rule_use {
 static void read_rule_state(const struct encode_request *req, const struct event *ev,
                             struct rule_state *s)
 {
-	uint64_t own[4];
+	uint64_t own[N_CONFIG_WORDS];
 	const uint64_t *config = pfmi_pmu_get_config_words(ev, own);
 	unsigned precise = ev->precise;
 
-	for (unsigned i = 0; i < 4; i++)
+	for (unsigned i = 0; i < N_CONFIG_WORDS; i++)
 		s->words[RULE_CONFIG + i] = config ? config[i] : 0;
 	if (!precise && ev->row_precision == PRECISE_REQUIRED)
 		precise = 1;

@@ -79,7 +79,7 @@ bool pfmi_x86_find_register(const struct table *t, uint64_t addr, pfm_reg_t *out
 static uint64_t build_fixed_ctr_bits(const struct table *t, unsigned n, const struct x86_select *s)
 {
 	const struct field *any = table_get_key_field(t, KEY_ANY);
-	uint64_t config[4] = { s->config }, nibble = 0;
+	uint64_t config[N_CONFIG_WORDS] = { s->config }, nibble = 0;
 
 	nibble |= s->levels & PFM_PLM0 ? 1 : 0;
 	nibble |= s->levels & PFM_PLM3 ? 2 : 0;
@@ -213,7 +213,7 @@ static bool build_global_ctrl(const struct encode_request *req, const struct pla
 	if (!(req->table->all_counters >> FIRST_FIXED_COUNTER))
 		return false;
 	for (unsigned i = 0; i < req->n_events; i++) {
-		uint64_t config[4];
+		uint64_t config[N_CONFIG_WORDS];
 
 		pfmi_pmu_build_config_words(&req->events[i], ANY_COUNTER, config);
 		if (where->counters[i] != NO_COUNTER)
@@ -240,7 +240,7 @@ static bool is_msr_expressible(const struct table *t, uint32_t msr)
 	return !msr || (key != KEY_NONE && table_get_key_field_plus1(t, key));
 }
 
-static const uint64_t *get_config_words(const struct event *ev, uint64_t own[4])
+static const uint64_t *get_config_words(const struct event *ev, uint64_t own[N_CONFIG_WORDS])
 {
 	uint64_t value;
 	uint32_t msr;
@@ -250,7 +250,7 @@ static const uint64_t *get_config_words(const struct event *ev, uint64_t own[4])
 
 static uint32_t get_extra_register(const struct event *ev)
 {
-	uint64_t own[4], value;
+	uint64_t own[N_CONFIG_WORDS], value;
 	uint32_t msr;
 
 	x86_build_config(ev, own, &msr, &value);
@@ -260,15 +260,12 @@ static uint32_t get_extra_register(const struct event *ev)
 static void build_attr(const struct event *ev, unsigned plm, perfmon_attr_t *out)
 {
 	const uint64_t *config;
-	uint64_t own[4], value;
+	uint64_t own[N_CONFIG_WORDS], value;
 	uint32_t msr;
 
 	(void)plm;
 	config = x86_build_config(ev, own, &msr, &value);
-	out->config = config[0];
-	out->config1 = config[1];
-	out->config2 = config[2];
-	out->config3 = config[3];
+	attr_set_words(out, config);
 	out->expressible = is_msr_expressible(ev->table, msr);
 }
 
@@ -318,7 +315,7 @@ static int check_extra_register(const struct event *ev, pfm_error_t *why)
 
 static bool is_perf_metric_event(const struct event *ev)
 {
-	uint64_t config[4];
+	uint64_t config[N_CONFIG_WORDS];
 
 	pfmi_pmu_build_config_words(ev, ANY_COUNTER, config);
 	return x86_is_perf_metric(ev->table, config[0]);

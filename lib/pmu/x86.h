@@ -97,10 +97,10 @@ uint32_t pfmi_x86_compute_extra_msr(const struct event *ev);
 /* Writes the configuration words of the event to @own, its extra register (0 for none) to *@msr and
  * that register's value to *@value. config1 has the value even if the row has only the register.
  * Returns @own. */
-const uint64_t *pfmi_x86_build_own_config(const struct event *ev, uint64_t own[4], uint32_t *msr,
-                                          uint64_t *value);
+const uint64_t *pfmi_x86_build_own_config(const struct event *ev, uint64_t own[N_CONFIG_WORDS],
+                                          uint32_t *msr, uint64_t *value);
 /* Gets the configuration words: those of the row, if nothing adds to them, otherwise @own. */
-static inline const uint64_t *x86_build_config(const struct event *ev, uint64_t own[4],
+static inline const uint64_t *x86_build_config(const struct event *ev, uint64_t own[N_CONFIG_WORDS],
                                                uint32_t *msr, uint64_t *value)
 {
 	*msr = 0;

@@ -57,7 +57,7 @@ bool pfmi_x86_has_extra_registers(const struct table *t)
  * arch/x86/events/intel/core.c) */
 static bool is_second_msr_event(const struct event *ev)
 {
-	uint64_t config[4];
+	uint64_t config[N_CONFIG_WORDS];
 
 	pfmi_pmu_build_config_words(ev, ANY_COUNTER, config);
 	switch (config[0] & 0xffff) {
@@ -82,8 +82,8 @@ uint32_t pfmi_x86_compute_extra_msr(const struct event *ev)
 	return msr;
 }
 
-const uint64_t *pfmi_x86_build_own_config(const struct event *ev, uint64_t own[4], uint32_t *msr,
-                                          uint64_t *value)
+const uint64_t *pfmi_x86_build_own_config(const struct event *ev, uint64_t own[N_CONFIG_WORDS],
+                                          uint32_t *msr, uint64_t *value)
 {
 	const struct field *f;
 	enum field_key key;
@@ -114,7 +114,7 @@ const uint64_t *pfmi_x86_build_own_config(const struct event *ev, uint64_t own[4
 uint64_t pfmi_x86_get_rowless_counter_mask(const struct event *ev)
 {
 	const struct table *t = ev->table;
-	uint64_t config[4], fixed;
+	uint64_t config[N_CONFIG_WORDS], fixed;
 	unsigned umask;
 
 	pfmi_pmu_build_config_words(ev, ANY_COUNTER, config);

@@ -37,7 +37,7 @@ static int find_register_holder(const struct x86_plan_extra *x, uint64_t placed,
 
 static void use_alternate_register(const struct event *ev, struct x86_select *s, uint64_t alt)
 {
-	uint64_t config[4] = { s->config };
+	uint64_t config[N_CONFIG_WORDS] = { s->config };
 
 	field_insert(table_get_key_field(ev->table, KEY_CODE), config, alt & 0xffff);
 	field_insert(table_get_key_field(ev->table, KEY_UMASK), config, alt >> 16 & 0xffff);
@@ -253,7 +253,7 @@ int pfmi_x86_constrain_set(const struct encode_request *req, struct plan *out, p
 	for (unsigned i = 0; i < req->n_events; i++) {
 		const struct event *ev = &req->events[i];
 		struct x86_select *s = &x->selects[i];
-		uint64_t own[4];
+		uint64_t own[N_CONFIG_WORDS];
 
 		s->config = *x86_build_config(ev, own, &s->extra_msr, &s->extra_value);
 		s->levels = event_get_levels(ev, req->plm);

@@ -13,7 +13,7 @@
 #include "profile/symbols/symbols.h"
 
 #define MAX_SECTION  ((uint64_t)16 << 20)
-#define FLAGS_OFFSET 40 /* in a struct perf_event_attr */
+#define FLAGS_OFFSET 40 /* in a struct perf_attr */
 #define INHERIT      1  /* bit of the flags */
 
 /* Where section @feature is. False if the file has none. */

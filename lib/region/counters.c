@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The kernel events of a thread. Everything here is async-signal-safe. */
 #include <errno.h>
-#include <linux/perf_event.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -9,68 +8,46 @@
 #include <time.h>
 #include <unistd.h>
 #include "region/reading.h"
+#include "session/perf_event.h"
 
 enum {
-	CONFIG3_AT = 128,  /* offset in perf_event_attr; older headers lack the member */
-	CONFIG3_END = 136, /* size of the attr with it */
 	PAGE_BYTES = 4096,
 	ARM64_USER_READ = 2 /* bit of config1: arm64 requires it before user space may read */
 };
 
-/* A perf_event_attr with memory for members that the header lacks. */
-union attr {
-	struct perf_event_attr a;
-	char bytes[256];
-};
-
-static void fill_attr(union attr *to, const perfmon_attr_t *from, bool disabled)
+static void fill_attr(struct perf_attr *to, const perfmon_attr_t *from, bool disabled)
 {
-	struct perf_event_attr *a = &to->a;
-
 	memset(to, 0, sizeof(*to));
-	a->size = from->config3 ? CONFIG3_END : PERF_ATTR_SIZE_VER5;
-	a->type = from->type;
-	a->config = from->config;
-	if (from->type == PERF_TYPE_BREAKPOINT) {
-		a->config = 0;
-		a->bp_type = (uint32_t)from->config;
-	}
-	a->config1 = from->config1;
-	a->config2 = from->config2;
-	if (from->config3)
-		memcpy(to->bytes + CONFIG3_AT, &from->config3, sizeof(from->config3));
-	a->exclude_user = from->exclude_user & 1u;
-	a->exclude_kernel = from->exclude_kernel & 1u;
-	a->exclude_hv = from->exclude_hv & 1u;
-	a->exclude_idle = from->exclude_idle & 1u;
-	a->exclude_host = from->exclude_host & 1u;
-	a->exclude_guest = from->exclude_guest & 1u;
-	a->disabled = disabled;
-	a->read_format =
+	/* cannot fail: the struct is large enough */
+	(void)pfmi_perf_fill_attr(from, to, sizeof(*to));
+	to->pinned = 0;
+	to->precise_ip = 0;
+	to->disabled = disabled;
+	to->read_format =
 		PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
 }
 
-static int open_event(union attr *attr, int pid, int cpu, int group)
+static int open_event(struct perf_attr *attr, int pid, int cpu, int group)
 {
-	long fd = syscall(SYS_perf_event_open, &attr->a, pid, cpu, group, PERF_FLAG_FD_CLOEXEC);
+	long fd = syscall(SYS_perf_event_open, attr, pid, cpu, group, PERF_FLAG_FD_CLOEXEC);
 
 	return fd < 0 ? -errno : (int)fd;
 }
 
 int pfmi_region_open_event(const perfmon_attr_t *from, int pid, int cpu, int group, bool disabled)
 {
-	union attr attr;
+	struct perf_attr attr;
 	int fd;
 
 	fill_attr(&attr, from, disabled);
 #ifdef __aarch64__
 	if (from->type != PERF_TYPE_SOFTWARE && from->type != PERF_TYPE_TRACEPOINT &&
 	    from->type != PERF_TYPE_BREAKPOINT) {
-		attr.a.config1 |= ARM64_USER_READ;
+		attr.config1 |= ARM64_USER_READ;
 		fd = open_event(&attr, pid, cpu, group);
 		if (fd >= 0)
 			return fd;
-		attr.a.config1 = from->config1;
+		attr.config1 = from->config1;
 	}
 #else
 	(void)ARM64_USER_READ;

@@ -16,14 +16,14 @@ static void free_state(struct pfm_session *s)
 	s->sampling = NULL;
 }
 
-void pfmi_sampling_fill_side_attr(const struct pfm_session *s, struct perf_event_attr *a)
+void pfmi_sampling_fill_side_attr(const struct pfm_session *s, struct perf_attr *a)
 {
 	const pfm_sampling_t *q = &s->sampling->config;
 	const struct perf_state *state = s->backend_state;
 
-	*a = (struct perf_event_attr){ .size = sizeof(*a),
-		                       .type = PERF_TYPE_SOFTWARE,
-		                       .config = PERF_COUNT_SW_DUMMY };
+	*a = (struct perf_attr){ .size = PERF_ATTR_SIGNAL_SIZE,
+		                 .type = PERF_TYPE_SOFTWARE,
+		                 .config = PERF_COUNT_SW_DUMMY };
 	a->disabled = a->exclude_kernel = a->exclude_hv = 1;
 	a->sample_type = q->fields & SAMPLE_TRAILER_FIELDS;
 	a->mmap = a->mmap2 = (q->records & (PFM_SIDEBAND_MAPS | PFM_SIDEBAND_DATA_MAPS)) != 0;
@@ -45,15 +45,15 @@ void pfmi_sampling_fill_side_attr(const struct pfm_session *s, struct perf_event
 
 static int open_side_event_fd(struct pfm_session *s, struct side_event *p)
 {
-	union perf_attr_buffer a = { .words = { 0 } };
+	struct perf_attr a = { .size = 0 };
 	int fd;
 
-	pfmi_sampling_fill_side_attr(s, &a.attr);
-	a.attr.inherit = (s->options.flags & PFM_SESSION_INHERIT) && p->pid >= 0;
-	a.attr.enable_on_exec = p->pid >= 0 && (s->options.flags & PFM_SESSION_ENABLE_ON_EXEC);
+	pfmi_sampling_fill_side_attr(s, &a);
+	a.inherit = (s->options.flags & PFM_SESSION_INHERIT) && p->pid >= 0;
+	a.enable_on_exec = p->pid >= 0 && (s->options.flags & PFM_SESSION_ENABLE_ON_EXEC);
 	fd = pfmi_perf_open_event(&s->sys, &a, p->pid, p->cpu, -1);
-	if (fd == -EINVAL && a.attr.build_id) {
-		a.attr.build_id = 0;
+	if (fd == -EINVAL && a.build_id) {
+		a.build_id = 0;
 		fd = pfmi_perf_open_event(&s->sys, &a, p->pid, p->cpu, -1);
 	}
 	return fd;

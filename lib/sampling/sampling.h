@@ -102,8 +102,8 @@ void pfmi_sampling_release_ring_data(struct ring_buffer *r, size_t keep);
 struct session_builder;
 struct session_count;
 struct pfm_session;
-struct perf_event_attr;
-union perf_attr_buffer;
+struct perf_attr;
+struct perf_attr;
 
 /* The buffer of a CPU, or of a task on any CPU. */
 struct sample_buffer {
@@ -217,7 +217,7 @@ void pfmi_sampling_free_group_values(struct group_values *g);
 
 void pfmi_sampling_close_buffers(struct pfm_session *s);
 /* Fills the attributes of the event that brings the records beside samples. */
-void pfmi_sampling_fill_side_attr(const struct pfm_session *s, struct perf_event_attr *a);
+void pfmi_sampling_fill_side_attr(const struct pfm_session *s, struct perf_attr *a);
 /* The time of @clock, in nanoseconds. (sample_reader.c) */
 uint64_t pfmi_sampling_get_clock_ns(int clock);
 /* Number of bytes in a buffer of @size that wake its reader. */

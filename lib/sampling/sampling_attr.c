@@ -169,7 +169,7 @@ uint64_t pfmi_sampling_get_read_format(const struct pfm_session *s, const struct
 	                                             : format;
 }
 
-static void set_payload_attr(const pfm_sampling_t *q, struct perf_event_attr *a)
+static void set_payload_attr(const pfm_sampling_t *q, struct perf_attr *a)
 {
 	if (q->fields & PFM_SAMPLE_CHAIN) {
 		a->sample_max_stack = (uint16_t)q->max_stack;
@@ -196,7 +196,7 @@ uint32_t pfmi_sampling_get_watermark(const struct sampling_state *sm, uint64_t s
 	return (uint32_t)(mark < size / 2 ? mark : size / 2);
 }
 
-void pfmi_sampling_set_common_attr(const pfm_sampling_t *q, struct perf_event_attr *a)
+void pfmi_sampling_set_common_attr(const pfm_sampling_t *q, struct perf_attr *a)
 {
 	a->sample_id_all = 1;
 	a->use_clockid = 1;
@@ -209,7 +209,7 @@ void pfmi_sampling_set_common_attr(const pfm_sampling_t *q, struct perf_event_at
 }
 
 void pfmi_sampling_fill_event_attr(const struct pfm_session *s, const struct session_count *c,
-                                   struct perf_event_attr *a)
+                                   struct perf_attr *a)
 {
 	const struct sampling_state *sm = s->sampling;
 

@@ -3,58 +3,58 @@
 #include <errno.h>
 #include "sampling/sampling_internal.h"
 
-int pfmi_sampling_retry_open(struct pfm_session *s, struct session_count *c,
-                             union perf_attr_buffer *a, int pid, int cpu, int group, int err)
+int pfmi_sampling_retry_open(struct pfm_session *s, struct session_count *c, struct perf_attr *a,
+                             int pid, int cpu, int group, int err)
 {
-	if (err == -EINVAL && a->attr.read_format & PERF_FORMAT_LOST) {
-		a->attr.read_format &= ~(uint64_t)PERF_FORMAT_LOST;
+	if (err == -EINVAL && a->read_format & PERF_FORMAT_LOST) {
+		a->read_format &= ~(uint64_t)PERF_FORMAT_LOST;
 		err = pfmi_perf_open_event(&s->sys, a, pid, cpu, group);
 		s->sampling->lacks_lost_counts |= err >= 0;
 	}
-	while (err < 0 && (err == -EOPNOTSUPP || err == -EINVAL) && a->attr.precise_ip &&
+	while (err < 0 && (err == -EOPNOTSUPP || err == -EINVAL) && a->precise_ip &&
 	       s->sampling->config.flags & PFM_SAMPLING_LESS_PRECISE) {
-		a->attr.precise_ip--;
+		a->precise_ip--;
 		err = pfmi_perf_open_event(&s->sys, a, pid, cpu, group);
 		if (err >= 0)
-			c->config.attr.precise = a->attr.precise_ip;
+			c->config.attr.precise = a->precise_ip;
 	}
 	return err;
 }
 
 /* Returns true if kernel event @k of count @i can be opened after @change. */
 static bool can_open_with_change(struct pfm_session *s, unsigned i, unsigned k,
-                                 void (*change)(struct perf_event_attr *a))
+                                 void (*change)(struct perf_attr *a))
 {
 	const struct perf_state *st = s->backend_state;
 	const struct kernel_event *p = &st->events[s->counts[i].kernel_state.first_event + k];
-	union perf_attr_buffer a;
+	struct perf_attr a;
 	int fd;
 
 	pfmi_perf_build_attr(s, i, k, true, &a);
-	change(&a.attr);
+	change(&a);
 	fd = pfmi_perf_open_event(&s->sys, &a, p->pid, p->cpu, -1);
 	if (fd >= 0)
 		s->sys.close(&s->sys, fd);
 	return fd >= 0;
 }
 
-static void strip_precision(struct perf_event_attr *a)
+static void strip_precision(struct perf_attr *a)
 {
 	a->precise_ip = 0;
 }
 
-static void strip_branches(struct perf_event_attr *a)
+static void strip_branches(struct perf_attr *a)
 {
 	a->sample_type &= ~(uint64_t)PFM_SAMPLE_BRANCH;
 	a->branch_sample_type = 0;
 }
 
-static void strip_inheritance(struct perf_event_attr *a)
+static void strip_inheritance(struct perf_attr *a)
 {
 	a->inherit = 0;
 }
 
-static void strip_payload(struct perf_event_attr *a)
+static void strip_payload(struct perf_attr *a)
 {
 	a->sample_type &= DEFAULT_FIELDS | PFM_SAMPLE_IDENTIFIER;
 	a->branch_sample_type = a->sample_regs_user = a->sample_regs_intr = 0;
@@ -63,7 +63,7 @@ static void strip_payload(struct perf_event_attr *a)
 	a->precise_ip = 0;
 }
 
-static void strip_sampling(struct perf_event_attr *a)
+static void strip_sampling(struct perf_attr *a)
 {
 	strip_payload(a);
 	a->freq = 0;

@@ -49,14 +49,14 @@ void pfmi_sampling_choose_rates(struct pfm_session *s);
 uint64_t pfmi_sampling_get_sample_fields(const struct pfm_session *s,
                                          const struct session_count *c);
 uint64_t pfmi_sampling_get_read_format(const struct pfm_session *s, const struct session_count *c);
-void pfmi_sampling_set_common_attr(const pfm_sampling_t *q, struct perf_event_attr *a);
+void pfmi_sampling_set_common_attr(const pfm_sampling_t *q, struct perf_attr *a);
 void pfmi_sampling_fill_event_attr(const struct pfm_session *s, const struct session_count *c,
-                                   struct perf_event_attr *a);
+                                   struct perf_attr *a);
 
 /* ---- sampling_diagnose.c ---- */
 
-int pfmi_sampling_retry_open(struct pfm_session *s, struct session_count *c,
-                             union perf_attr_buffer *a, int pid, int cpu, int group, int err);
+int pfmi_sampling_retry_open(struct pfm_session *s, struct session_count *c, struct perf_attr *a,
+                             int pid, int cpu, int group, int err);
 void pfmi_sampling_diagnose_count(struct pfm_session *s, unsigned i, unsigned k, int err);
 
 #endif

@@ -15,7 +15,7 @@
 
 /* Two counts with equal keys are copies. No padding: a key is hashed and compared as bytes. */
 struct copy_key {
-	uint64_t words[4];
+	uint64_t words[N_CONFIG_WORDS];
 	uint64_t type, flags;
 	uint64_t pmu, place;
 };
@@ -28,13 +28,13 @@ static struct copy_key get_copy_key(const struct session_count *c)
 		                   a->attr.precise,        a->attr.exclude_idle,
 		                   a->attr.exclude_host,   a->attr.exclude_guest };
 	struct copy_key k = {
-		.words = { a->attr.config, a->attr.config1 & ~a->get_user_read_bits,
-		           a->attr.config2, a->attr.config3 },
 		.type = a->attr.type,
 		.pmu = (uintptr_t)a->kernel_pmu,
 		.place = (uint64_t)(uint32_t)a->cpu << 32 | a->instance,
 	};
 
+	attr_get_words(&a->attr, k.words);
+	k.words[1] &= ~a->get_user_read_bits;
 	memcpy(&k.flags, flags, sizeof(k.flags));
 	return k;
 }

@@ -79,7 +79,7 @@ static uint64_t dry_run_get_time(const struct sys *sys)
 	return 0;
 }
 
-static int dry_run_open_event(const struct sys *sys, struct perf_event_attr *a, int pid, int cpu,
+static int dry_run_open_event(const struct sys *sys, struct perf_attr *a, int pid, int cpu,
                               int group, unsigned long flags)
 {
 	struct dry_run_system *p = sys->arg;

@@ -8,7 +8,7 @@
  * instructions, reference cycles, and codes that the kernel invents. */
 static bool is_general_counter_event(const struct event *ev)
 {
-	uint64_t config[4];
+	uint64_t config[N_CONFIG_WORDS];
 
 	pfmi_pmu_build_config_words(ev, ANY_COUNTER, config);
 	if (ev->table->encoder == ENCODER_PERF)

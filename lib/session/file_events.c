@@ -4,7 +4,6 @@
  * reading it returns the number in the file and the time since it was enabled. All other calls go
  * to the session's own system. */
 #include <errno.h>
-#include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
 #include "session/session_internal.h"
@@ -121,7 +120,7 @@ static bool forward_read_cpuid(const struct sys *sys, uint32_t leaf, uint32_t su
 
 /* The PMU of the event in @attr; NULL if the event is not in a file. */
 static const struct kernel_pmu *find_file_pmu(const struct file_event_system *f,
-                                              const struct perf_event_attr *attr)
+                                              const struct perf_attr *attr)
 {
 	for (unsigned i = 0; i < f->kernel->n_pmus; i++)
 		if (f->kernel->pmus[i].files &&
@@ -248,7 +247,7 @@ static int reserve_event(struct file_event_system *f)
 	return failed ? -ENOMEM : 0;
 }
 
-static int open_file_event(const struct sys *sys, const struct perf_event_attr *attr, int group,
+static int open_file_event(const struct sys *sys, const struct perf_attr *attr, int group,
                            const struct kernel_pmu *pmu)
 {
 	struct file_event_system *f = get_file_event_system(sys);
@@ -283,8 +282,8 @@ static int open_file_event(const struct sys *sys, const struct perf_event_attr *
 	return FIRST_FILE_EVENT + (int)f->n_events++;
 }
 
-static int open_event(const struct sys *sys, struct perf_event_attr *attr, int pid, int cpu,
-                      int group, unsigned long flags)
+static int open_event(const struct sys *sys, struct perf_attr *attr, int pid, int cpu, int group,
+                      unsigned long flags)
 {
 	const struct file_event_system *f = get_file_event_system(sys);
 	const struct kernel_pmu *pmu = find_file_pmu(f, attr);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Converts encodings to the kernel's struct perf_event_attr. */
-#include <linux/perf_event.h>
+/* Converts encodings to the attributes of perf_event_open(2). */
 #include <perfmon/perf_attr.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,19 +8,14 @@
 #include "session/perf_event_internal.h"
 #include "context/context.h"
 
-/* offset in later kernels, beyond the struct that old headers have */
-#define CONFIG3_OFFSET 128
-#define CONFIG3_END    136
-
-int pfmi_perf_fill_attr(const perfmon_attr_t *from, struct perf_event_attr *attr, size_t capacity)
+int pfmi_perf_fill_attr(const perfmon_attr_t *from, struct perf_attr *attr, size_t size)
 {
+	const uint32_t needed = perf_attr_get_size(from->config3, from->config4);
 	bool breakpoint = from->type == PERF_TYPE_BREAKPOINT;
 
-	if (capacity < PERF_ATTR_SIZE_VER2 || (from->config3 && capacity < CONFIG3_END))
+	if (size < PERF_ATTR_MIN_SIZE || (size < needed && needed != PERF_ATTR_SIGNAL_SIZE))
 		return PFMLIB_ERR_FULL;
-	attr->size = (uint32_t)(from->config3              ? CONFIG3_END
-	                        : capacity < sizeof(*attr) ? capacity
-	                                                   : sizeof(*attr));
+	attr->size = size < needed ? (uint32_t)size : needed;
 	attr->type = from->type;
 	attr->config = breakpoint ? 0 : from->config;
 	if (breakpoint)
@@ -29,8 +23,10 @@ int pfmi_perf_fill_attr(const perfmon_attr_t *from, struct perf_event_attr *attr
 		attr->bp_type = (uint32_t)from->config;
 	attr->config1 = from->config1;
 	attr->config2 = from->config2;
-	if (from->config3)
-		memcpy((char *)attr + CONFIG3_OFFSET, &from->config3, sizeof(from->config3));
+	if (from->config3 || from->config4)
+		attr->config3 = from->config3;
+	if (from->config4)
+		attr->config4 = from->config4;
 	attr->exclude_user = from->exclude_user & 1u;
 	attr->exclude_kernel = from->exclude_kernel & 1u;
 	attr->exclude_hv = from->exclude_hv & 1u;
@@ -44,19 +40,18 @@ int pfmi_perf_fill_attr(const perfmon_attr_t *from, struct perf_event_attr *attr
 }
 
 void pfmi_perf_build_attr(const struct pfm_session *s, unsigned i, unsigned k, bool leader,
-                          union perf_attr_buffer *out)
+                          struct perf_attr *a)
 {
 	const struct session_count *c = &s->counts[i];
 	const struct perf_state *st = s->backend_state;
 	const struct kernel_event *p = &st->events[c->kernel_state.first_event + k];
-	struct perf_event_attr *a = &out->attr;
 	bool grouped = (i && s->counts[i - 1].config.group == c->config.group) ||
 	               (i + 1 < s->n_counts && s->counts[i + 1].config.group == c->config.group) ||
 	               c->kernel_state.is_read_together;
 
-	memset(out, 0, sizeof(*out));
+	memset(a, 0, sizeof(*a));
 	/* cannot fail: the struct is large enough */
-	(void)pfmi_perf_fill_attr(&c->config.attr, a, sizeof(*out));
+	(void)pfmi_perf_fill_attr(&c->config.attr, a, sizeof(*a));
 	if (c->config.kernel_pmu && p->instance < c->config.kernel_pmu->n_instances &&
 	    c->config.attr.type == (uint32_t)c->config.kernel_pmu->instance_types[0])
 		a->type = (uint32_t)c->config.kernel_pmu->instance_types[p->instance];
@@ -95,7 +90,7 @@ bool pfmi_perf_is_clock_event(const perfmon_attr_t *attr)
 }
 
 /* Writes one line of the trace: what the kernel answered to an event. */
-static void trace_open(const struct perf_event_attr *a, int pid, int cpu, int group, int fd)
+static void trace_open(const struct perf_attr *a, int pid, int cpu, int group, int fd)
 {
 	char answer[80] = "";
 
@@ -110,24 +105,29 @@ static void trace_open(const struct perf_event_attr *a, int pid, int cpu, int gr
 		(unsigned)a->precise_ip, pid, cpu, group, answer);
 }
 
-int pfmi_perf_open_with_flags(const struct sys *sys, union perf_attr_buffer *a, int pid, int cpu,
+int pfmi_perf_open_with_flags(const struct sys *sys, struct perf_attr *a, int pid, int cpu,
                               int group, unsigned long flags)
 {
 	int fd;
 
 	do
-		fd = sys->perf_event_open(sys, &a->attr, pid, cpu, group,
-		                          PERF_FLAG_FD_CLOEXEC | flags);
+		fd = sys->perf_event_open(sys, a, pid, cpu, group, PERF_FLAG_FD_CLOEXEC | flags);
 	while (fd == -EINTR);
 	if (sys->trace & TRACE_SESSION)
-		trace_open(&a->attr, pid, cpu, group, fd);
+		trace_open(a, pid, cpu, group, fd);
 	return fd;
 }
 
-int pfmi_perf_open_event(const struct sys *sys, union perf_attr_buffer *a, int pid, int cpu,
-                         int group)
+int pfmi_perf_open_event(const struct sys *sys, struct perf_attr *a, int pid, int cpu, int group)
 {
 	return pfmi_perf_open_with_flags(sys, a, pid, cpu, group, 0);
+}
+
+/* True if a later library has filled members that this one does not know. */
+static bool has_reserved_words(const perfmon_attr_t *a)
+{
+	return (a->reserved1[0] | a->reserved1[1] | a->reserved1[2] | a->reserved[0] |
+	        a->reserved[1]) != 0;
 }
 
 int pfm_fill_perf_event_attr(const pfm_ctx_t *ctx, const pfm_encoding_t *encoding,
@@ -137,8 +137,8 @@ int pfm_fill_perf_event_attr(const pfm_ctx_t *ctx, const pfm_encoding_t *encodin
 
 	if (!ctx)
 		ctx = pfmi_context_get_default();
-	if (!encoding || !attr || !base_copy_struct_in(&e, sizeof(e), encoding) ||
-	    pfmi_context_load(ctx, LOADED_ALL) || e.pmu < 0 ||
+	if (!encoding || !attr || base_copy_options_in(&e, sizeof(e), encoding) ||
+	    has_reserved_words(&e.attr) || pfmi_context_load(ctx, LOADED_ALL) || e.pmu < 0 ||
 	    (unsigned)e.pmu >= context_count_pmus(ctx))
 		return PFMLIB_ERR_INVAL;
 	if (!e.attr.expressible)
@@ -148,7 +148,7 @@ int pfm_fill_perf_event_attr(const pfm_ctx_t *ctx, const pfm_encoding_t *encodin
 		return PFMLIB_ERR_NOPMU;
 	if (!e.attr.type_known)
 		return PFMLIB_ERR_NOTSUPP;
-	return pfmi_perf_fill_attr(&e.attr, attr, size);
+	return pfmi_perf_fill_attr(&e.attr, (struct perf_attr *)attr, size);
 }
 
 /* Writes the full name of @event to @text, or the user's spelling if the library has no name for
@@ -165,6 +165,7 @@ int pfm_encode_perf_attr(const char *event, int plm, struct perf_event_attr *att
 	pfm_encoding_t e = PFM_INIT(e);
 	char text[1024];
 	char *copy = NULL;
+	size_t given;
 	int rc;
 
 	if (!event || !attr || plm < 0)
@@ -177,8 +178,9 @@ int pfm_encode_perf_attr(const char *event, int plm, struct perf_event_attr *att
 	if (name && !(copy = strdup(text)))
 		return PFMLIB_ERR_NOMEM;
 	/* Writes only the first version of the struct that has the members in use. */
+	given = ((struct perf_attr *)attr)->size;
 	rc = pfm_fill_perf_event_attr(NULL, &e, attr,
-	                              attr->size >= sizeof(*attr) ? attr->size : sizeof(*attr));
+	                              given >= PERF_ATTR_MIN_SIZE ? given : PERF_ATTR_SIGNAL_SIZE);
 	if (rc) {
 		free(copy);
 		return rc;

@@ -38,13 +38,13 @@ static int read_paranoid_level(const struct sys *sys)
 static bool is_counting_forbidden(const struct refused_event *q)
 {
 	struct refused_event own = { .session = q->session, .pid = 0, .cpu = -1 };
-	union perf_attr_buffer a = { .attr = { .type = PERF_TYPE_SOFTWARE,
-		                               .config = PERF_COUNT_SW_DUMMY,
-		                               .exclude_kernel = 1,
-		                               .exclude_hv = 1 } };
+	struct perf_attr a = { .type = PERF_TYPE_SOFTWARE,
+		               .config = PERF_COUNT_SW_DUMMY,
+		               .exclude_kernel = 1,
+		               .exclude_hv = 1 };
 	int err;
 
-	a.attr.size = sizeof(a.attr);
+	a.size = PERF_ATTR_SIGNAL_SIZE;
 	err = pfmi_perf_retry_open(&own, &a, -1);
 	return err == -EPERM || err == -EACCES;
 }
@@ -125,18 +125,18 @@ static void explain_no_permission(const struct refused_event *q, int err)
  * permission. */
 static bool is_software_event_permitted(const struct refused_event *q)
 {
-	union perf_attr_buffer a = q->attr_buffer;
+	struct perf_attr a = q->attr;
 
-	a.attr.type = PERF_TYPE_SOFTWARE;
-	a.attr.config = PERF_COUNT_SW_DUMMY;
-	a.attr.config1 = a.attr.config2 = 0;
-	a.attr.precise_ip = 0;
+	a.type = PERF_TYPE_SOFTWARE;
+	a.config = PERF_COUNT_SW_DUMMY;
+	a.config1 = a.config2 = 0;
+	a.precise_ip = 0;
 	return pfmi_perf_retry_open(q, &a, -1) == 0;
 }
 
 static void explain_denied(const struct refused_event *q, int err)
 {
-	uint32_t type = q->attr_buffer.attr.type;
+	uint32_t type = q->attr.type;
 	bool hardware = type == PERF_TYPE_HARDWARE || type == PERF_TYPE_HW_CACHE;
 
 	if (err == EPERM && hardware && is_software_event_permitted(q))
@@ -175,7 +175,7 @@ static void explain_missing_event(const struct refused_event *q, int err)
 {
 	struct session_count *c = q->count;
 
-	switch (q->attr_buffer.attr.type) {
+	switch (q->attr.type) {
 	case PERF_TYPE_HARDWARE:
 	case PERF_TYPE_HW_CACHE:
 	case PERF_TYPE_RAW:
@@ -224,16 +224,16 @@ static void explain_bad_breakpoint(const struct refused_event *q, int err)
 static void explain_bad_setting(const struct refused_event *q, int err)
 {
 	struct session_count *c = q->count;
-	uint64_t value = 0, extra = q->attr_buffer.attr.type == PERF_TYPE_BREAKPOINT
+	uint64_t value = 0, extra = q->attr.type == PERF_TYPE_BREAKPOINT
 	                                    ? 0
 	                                    : pfmi_perf_get_undeclared_bits(c);
 	const char *setting = pfmi_perf_find_refused_setting(q);
 	const struct field *f = setting ? NULL : pfmi_perf_find_refused_field(q, &value);
 
-	if (q->attr_buffer.attr.type == PERF_TYPE_BREAKPOINT && !setting)
+	if (q->attr.type == PERF_TYPE_BREAKPOINT && !setting)
 		explain_bad_breakpoint(q, err);
-	else if (!setting && (q->attr_buffer.attr.type == PERF_TYPE_HARDWARE ||
-	                      q->attr_buffer.attr.type == PERF_TYPE_HW_CACHE))
+	else if (!setting &&
+	         (q->attr.type == PERF_TYPE_HARDWARE || q->attr.type == PERF_TYPE_HW_CACHE))
 		/* the driver does not know the number: some return ENOENT, some EINVAL */
 		explain_missing_event(q, err);
 	else if (setting)
@@ -265,9 +265,9 @@ static void explain_bad_setting(const struct refused_event *q, int err)
 
 static void explain_invalid(const struct refused_event *q, int err)
 {
-	union perf_attr_buffer alone = q->attr_buffer;
+	struct perf_attr alone = q->attr;
 
-	alone.attr.disabled = 1;
+	alone.disabled = 1;
 	if (q->group_fd >= 0 && pfmi_perf_retry_open(q, &alone, -1) == 0)
 		pfmi_session_fail_count(
 			q->count, PFM_CAUSE_GROUP, err,
@@ -330,7 +330,7 @@ static void explain_no_files(const struct refused_event *q, int err)
 
 static void explain_busy(const struct refused_event *q, int err)
 {
-	if (q->attr_buffer.attr.type == PERF_TYPE_BREAKPOINT)
+	if (q->attr.type == PERF_TYPE_BREAKPOINT)
 		pfmi_session_fail_count(q->count, PFM_CAUSE_BUSY, err,
 		                        "remove a breakpoint, here or in a debugger",
 		                        "all breakpoint registers are in use");
@@ -352,7 +352,7 @@ static void explain_busy(const struct refused_event *q, int err)
 static bool is_bad_cgroup(const struct refused_event *q, int err)
 {
 	const struct perf_state *st = q->session->backend_state;
-	union perf_attr_buffer a = q->attr_buffer;
+	struct perf_attr a = q->attr;
 
 	return st->cgroup_fd >= 0 && q->pid == -1 && (err == ENOENT || err == EBADF) &&
 	       pfmi_perf_retry_open(q, &a, -1) == 0;
@@ -375,7 +375,7 @@ void pfmi_perf_diagnose_event(struct pfm_session *s, unsigned i, unsigned k, int
 		.session = s, .count = c, .pid = p->pid, .cpu = p->cpu, .group_fd = group
 	};
 
-	pfmi_perf_build_attr(s, i, k, group == -1, &q.attr_buffer);
+	pfmi_perf_build_attr(s, i, k, group == -1, &q.attr);
 	if (is_bad_cgroup(&q, err)) {
 		pfmi_session_fail_count(c, PFM_CAUSE_ATTRIBUTE, err,
 		                        "name a control group of cgroup2, or of the hierarchy that "
@@ -419,9 +419,9 @@ void pfmi_perf_diagnose_event(struct pfm_session *s, unsigned i, unsigned k, int
 	case E2BIG:
 		pfmi_session_fail_count(
 			c, PFM_CAUSE_ATTRIBUTE, err,
-			"use a newer kernel, or an event that does not need config3",
-			"the event needs a setting that this kernel does not support yet "
-			"(config3)");
+			"use a newer kernel, or an event that does not need this setting",
+			"the event needs a setting that this kernel does not support yet (%s)",
+			c->config.attr.config4 ? "config4" : "config3");
 		break;
 	default:
 		pfmi_session_fail_count(c, PFM_CAUSE_OTHER, err, "",

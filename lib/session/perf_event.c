@@ -82,20 +82,18 @@ static void open_time_references(struct pfm_session *s)
 
 	for (unsigned i = 0; i < st->n_time_references; i++) {
 		struct time_reference *w = &st->time_references[i];
-		union perf_attr_buffer a;
+		struct perf_attr a;
 
 		if (!w->is_needed)
 			continue;
 		memset(&a, 0, sizeof(a));
-		a.attr.size = sizeof(a.attr);
-		a.attr.type = PERF_TYPE_SOFTWARE;
-		a.attr.config = PERF_COUNT_SW_DUMMY;
-		a.attr.read_format =
-			PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
-		a.attr.disabled = a.attr.exclude_kernel = a.attr.exclude_hv = 1;
-		a.attr.inherit = (s->options.flags & PFM_SESSION_INHERIT) != 0;
-		a.attr.enable_on_exec =
-			w->pid >= 0 && s->options.flags & PFM_SESSION_ENABLE_ON_EXEC;
+		a.size = PERF_ATTR_SIGNAL_SIZE;
+		a.type = PERF_TYPE_SOFTWARE;
+		a.config = PERF_COUNT_SW_DUMMY;
+		a.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+		a.disabled = a.exclude_kernel = a.exclude_hv = 1;
+		a.inherit = (s->options.flags & PFM_SESSION_INHERIT) != 0;
+		a.enable_on_exec = w->pid >= 0 && s->options.flags & PFM_SESSION_ENABLE_ON_EXEC;
 		w->fd = pfmi_perf_open_event(&s->sys, &a, w->pid, w->cpu, -1);
 		w->open_error = w->fd < 0 ? w->fd : 0;
 	}
@@ -302,14 +300,14 @@ static bool is_perf_known_usable(const struct pfm_ctx *ctx)
 
 static int probe_perf(const struct sys *sys, pfm_error_t *why)
 {
-	union perf_attr_buffer a;
+	struct perf_attr a;
 	int fd;
 
 	memset(&a, 0, sizeof(a));
-	a.attr.size = sizeof(a.attr);
-	a.attr.type = PERF_TYPE_SOFTWARE;
-	a.attr.config = PERF_COUNT_SW_DUMMY;
-	a.attr.disabled = a.attr.exclude_kernel = a.attr.exclude_hv = 1;
+	a.size = PERF_ATTR_SIGNAL_SIZE;
+	a.type = PERF_TYPE_SOFTWARE;
+	a.config = PERF_COUNT_SW_DUMMY;
+	a.disabled = a.exclude_kernel = a.exclude_hv = 1;
 	fd = pfmi_perf_open_event(sys, &a, 0, -1, -1);
 	if (fd >= 0)
 		sys->close(sys, fd);

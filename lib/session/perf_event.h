@@ -3,12 +3,7 @@
 #ifndef PERFMON_SESSION_PERF_EVENT_H
 #define PERFMON_SESSION_PERF_EVENT_H
 
-#include <linux/perf_event.h>
 #include "session/session.h"
-
-#ifndef PERF_FORMAT_LOST
-#define PERF_FORMAT_LOST (1U << 4) /* Linux 6.0 */
-#endif
 
 /* A kernel event: one count on one CPU, for one task, on one instance of its PMU. */
 struct kernel_event {
@@ -140,15 +135,12 @@ struct perf_state {
 	struct hotplug_state hotplug;
 };
 
-/* A perf_event_attr with memory for members that the build system's header lacks. */
-union perf_attr_buffer {
-	struct perf_event_attr attr;
-	uint64_t words[32];
-};
-
+/* Copies the members of @from that tell what to count to @attr, which has @size bytes; the others
+ * stay. Returns PFMLIB_ERR_FULL if @size is too small. (lib/session/perf_attr.c) */
+int pfmi_perf_fill_attr(const perfmon_attr_t *from, struct perf_attr *attr, size_t size);
 /* Builds the attributes of kernel event @k of count @i. @leader: it leads its group or is alone. */
 void pfmi_perf_build_attr(const struct pfm_session *s, unsigned i, unsigned k, bool leader,
-                          union perf_attr_buffer *out);
+                          struct perf_attr *a);
 /* True if the kernel raises the event itself, never in user code: excluding the kernel would give
  * zeros that look like counts. */
 bool pfmi_perf_is_kernel_only_event(const perfmon_attr_t *attr);
@@ -156,7 +148,6 @@ bool pfmi_perf_is_kernel_only_event(const perfmon_attr_t *attr);
  * ones. Their samples do not. */
 bool pfmi_perf_is_clock_event(const perfmon_attr_t *attr);
 /* Calls perf_event_open(2), again when a signal interrupts it. */
-int pfmi_perf_open_event(const struct sys *sys, union perf_attr_buffer *a, int pid, int cpu,
-                         int group);
+int pfmi_perf_open_event(const struct sys *sys, struct perf_attr *a, int pid, int cpu, int group);
 
 #endif

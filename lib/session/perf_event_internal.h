@@ -12,9 +12,6 @@
 /* words before the values of a group: members, enabled, running */
 #define GROUP_HEADER_WORDS 3
 
-/* Copies the members of @from that tell what to count to @attr, which has @size bytes; the others
- * stay. Returns PFMLIB_ERR_FULL if @size is too small. (lib/session/perf_attr.c) */
-int pfmi_perf_fill_attr(const perfmon_attr_t *from, struct perf_event_attr *attr, size_t capacity);
 /* Records in s->counts[i] why its kernel event @k could not be opened with error @err. @group:
  * the descriptor it was to join, or -1. */
 void pfmi_perf_diagnose_event(struct pfm_session *s, unsigned i, unsigned k, int group, int err);
@@ -70,7 +67,7 @@ bool pfmi_perf_has_missed_cpu(struct pfm_session *s, const struct session_count 
  * tell. */
 bool pfmi_perf_read_user_page(const void *page, uint64_t out[3]);
 /* pfmi_perf_open_event() with PERF_FLAG_* @flags beside close-on-exec. */
-int pfmi_perf_open_with_flags(const struct sys *sys, union perf_attr_buffer *a, int pid, int cpu,
+int pfmi_perf_open_with_flags(const struct sys *sys, struct perf_attr *a, int pid, int cpu,
                               int group, unsigned long flags);
 /* Closes a kernel event and unmaps its page. Its group must not refer to it any more. */
 void pfmi_perf_close_event(struct pfm_session *s, struct kernel_event *p);

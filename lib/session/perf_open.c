@@ -106,7 +106,7 @@ static bool can_exclude_kernel(const struct session_count *c)
 }
 
 /* Opens the event for a task, or for the folder of a control group. */
-static int open_event_at_target(const struct pfm_session *s, union perf_attr_buffer *a,
+static int open_event_at_target(const struct pfm_session *s, struct perf_attr *a,
                                 const struct kernel_event *p, int group)
 {
 	const struct perf_state *st = s->backend_state;
@@ -120,32 +120,31 @@ static int try_open_event(struct pfm_session *s, unsigned i, unsigned k, int gro
 {
 	struct perf_state *st = s->backend_state;
 	struct kernel_event *p = &st->events[s->counts[i].kernel_state.first_event + k];
-	union perf_attr_buffer a;
+	struct perf_attr a;
 	int fd;
 
 	pfmi_perf_build_attr(s, i, k, group == -1, &a);
 	fd = open_event_at_target(s, &a, p, group);
 	/* Older kernels cannot read groups of inherited events at once. */
-	if (fd == -EINVAL && group == -1 && a.attr.inherit && !s->sampling &&
-	    a.attr.read_format & PERF_FORMAT_GROUP) {
-		a.attr.read_format &= ~(uint64_t)PERF_FORMAT_GROUP;
+	if (fd == -EINVAL && group == -1 && a.inherit && !s->sampling &&
+	    a.read_format & PERF_FORMAT_GROUP) {
+		a.read_format &= ~(uint64_t)PERF_FORMAT_GROUP;
 		fd = open_event_at_target(s, &a, p, group);
 		st->reads_singly |= fd >= 0;
 	}
 	/* Setting this flag is optional. */
-	if ((fd == -EINVAL || fd == -EOPNOTSUPP) &&
-	    a.attr.config1 != s->counts[i].config.attr.config1 &&
+	if ((fd == -EINVAL || fd == -EOPNOTSUPP) && a.config1 != s->counts[i].config.attr.config1 &&
 	    s->counts[i].config.get_user_read_bits) {
-		a.attr.config1 = s->counts[i].config.attr.config1;
+		a.config1 = s->counts[i].config.attr.config1;
 		fd = open_event_at_target(s, &a, p, group);
 		if (fd >= 0)
 			s->counts[i].config.get_user_read_bits = 0;
 	}
 	if (fd < 0 && s->sampling)
 		fd = s->sampling_ops->retry_open(s, &s->counts[i], &a, p->pid, p->cpu, group, fd);
-	p->reads_member_ids = (a.attr.read_format & PERF_FORMAT_ID) != 0;
-	p->reads_group = (a.attr.read_format & PERF_FORMAT_GROUP) != 0 && !p->reads_member_ids;
-	p->reads_lost_samples = (a.attr.read_format & PERF_FORMAT_LOST) != 0;
+	p->reads_member_ids = (a.read_format & PERF_FORMAT_ID) != 0;
+	p->reads_group = (a.read_format & PERF_FORMAT_GROUP) != 0 && !p->reads_member_ids;
+	p->reads_lost_samples = (a.read_format & PERF_FORMAT_LOST) != 0;
 	return fd;
 }
 

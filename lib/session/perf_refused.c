@@ -3,7 +3,7 @@
 #include <string.h>
 #include "session/perf_refused.h"
 
-int pfmi_perf_retry_open(const struct refused_event *q, union perf_attr_buffer *a, int group)
+int pfmi_perf_retry_open(const struct refused_event *q, struct perf_attr *a, int group)
 {
 	int fd = pfmi_perf_open_event(&q->session->sys, a, q->pid, q->cpu, group);
 
@@ -15,63 +15,63 @@ int pfmi_perf_retry_open(const struct refused_event *q, union perf_attr_buffer *
 
 /* Removes setting @i, which may be the cause instead of the event, from @a. Returns its name; NULL
  * after the last one. */
-static const char *strip_setting(unsigned i, union perf_attr_buffer *a)
+static const char *strip_setting(unsigned i, struct perf_attr *a)
 {
 	switch (i) {
 	case 0:
-		if (!a->attr.precise_ip)
+		if (!a->precise_ip)
 			return NULL;
-		a->attr.precise_ip = 0;
+		a->precise_ip = 0;
 		return "the precise level (p)";
 	case 1:
-		if (!a->attr.exclude_kernel)
+		if (!a->exclude_kernel)
 			return NULL;
-		a->attr.exclude_kernel = a->attr.exclude_hv = 0;
+		a->exclude_kernel = a->exclude_hv = 0;
 		return "excluding the kernel (u)";
 	case 2:
-		if (!a->attr.exclude_user)
+		if (!a->exclude_user)
 			return NULL;
-		a->attr.exclude_user = a->attr.exclude_hv = 0;
+		a->exclude_user = a->exclude_hv = 0;
 		return "excluding user code (k)";
 	case 3:
-		if (!a->attr.exclude_hv)
+		if (!a->exclude_hv)
 			return NULL;
-		a->attr.exclude_hv = 0;
+		a->exclude_hv = 0;
 		return "excluding the hypervisor";
 	case 4:
-		if (!a->attr.exclude_idle)
+		if (!a->exclude_idle)
 			return NULL;
-		a->attr.exclude_idle = 0;
+		a->exclude_idle = 0;
 		return "excluding idle time (I)";
 	case 5:
-		if (!a->attr.exclude_host)
+		if (!a->exclude_host)
 			return NULL;
-		a->attr.exclude_host = 0;
+		a->exclude_host = 0;
 		return "excluding the host (G)";
 	case 6:
-		if (!a->attr.exclude_guest)
+		if (!a->exclude_guest)
 			return NULL;
-		a->attr.exclude_guest = 0;
+		a->exclude_guest = 0;
 		return "excluding guests (H)";
 	case 7:
-		if (!a->attr.pinned)
+		if (!a->pinned)
 			return NULL;
-		a->attr.pinned = 0;
+		a->pinned = 0;
 		return "pinning (D)";
 	case 8:
-		if (!a->attr.inherit)
+		if (!a->inherit)
 			return NULL;
-		a->attr.inherit = 0;
+		a->inherit = 0;
 		return "counting children as well";
 	case 9:
-		if (!a->attr.enable_on_exec)
+		if (!a->enable_on_exec)
 			return NULL;
-		a->attr.enable_on_exec = 0;
+		a->enable_on_exec = 0;
 		return "starting with the program";
 	case 10:
-		if (!(a->attr.exclude_user | a->attr.exclude_kernel | a->attr.exclude_hv))
+		if (!(a->exclude_user | a->exclude_kernel | a->exclude_hv))
 			return NULL;
-		a->attr.exclude_user = a->attr.exclude_kernel = a->attr.exclude_hv = 0;
+		a->exclude_user = a->exclude_kernel = a->exclude_hv = 0;
 		return "choosing levels";
 	default: return NULL;
 	}
@@ -82,7 +82,7 @@ static const char *strip_setting(unsigned i, union perf_attr_buffer *a)
 const char *pfmi_perf_find_refused_setting(const struct refused_event *q)
 {
 	for (unsigned i = 0; i < N_SETTINGS; i++) {
-		union perf_attr_buffer a = q->attr_buffer;
+		struct perf_attr a = q->attr;
 		const char *name = strip_setting(i, &a);
 
 		if (name && pfmi_perf_retry_open(q, &a, q->group_fd) == 0)
@@ -95,14 +95,15 @@ const struct field *pfmi_perf_find_refused_field(const struct refused_event *q, 
 {
 	const struct table *t = q->count->config.event.table;
 	const perfmon_attr_t *p = &q->count->config.attr;
-	const uint64_t config[4] = { p->config, p->config1, p->config2, p->config3 };
+	uint64_t config[N_CONFIG_WORDS];
 
-	if (q->attr_buffer.attr.type == PERF_TYPE_BREAKPOINT)
+	if (q->attr.type == PERF_TYPE_BREAKPOINT)
 		return NULL;
+	attr_get_words(p, config);
 	for (unsigned i = 0; i < t->n_fields; i++) {
 		const struct field *f = table_fields(t) + i;
-		uint64_t changed[4];
-		union perf_attr_buffer a = q->attr_buffer;
+		uint64_t changed[N_CONFIG_WORDS];
+		struct perf_attr a = q->attr;
 
 		if (f->n_ranges == 0 || f->kind == FIELD_TEXT ||
 		    (f->width == 64 && f->ranges[0].config_word == 0))
@@ -112,11 +113,11 @@ const struct field *pfmi_perf_find_refused_field(const struct refused_event *q, 
 			continue;
 		memcpy(changed, config, sizeof(changed));
 		field_insert(f, changed, 0);
-		a.attr.config = changed[0];
-		a.attr.config1 = changed[1];
-		a.attr.config2 = changed[2];
-		if (config[3])
-			a.words[16] = changed[3];
+		a.config = changed[0];
+		a.config1 = changed[1];
+		a.config2 = changed[2];
+		a.config3 = changed[3];
+		a.config4 = changed[4];
 		if (pfmi_perf_retry_open(q, &a, q->group_fd) == 0)
 			return f;
 	}

@@ -9,12 +9,12 @@
 struct refused_event {
 	struct pfm_session *session;
 	struct session_count *count;
-	union perf_attr_buffer attr_buffer;
+	struct perf_attr attr;
 	int pid, cpu, group_fd;
 };
 
 /* Opens the event with attributes @a and closes it at once. Returns 0 or -errno. */
-int pfmi_perf_retry_open(const struct refused_event *q, union perf_attr_buffer *a, int group);
+int pfmi_perf_retry_open(const struct refused_event *q, struct perf_attr *a, int group);
 /* Finds the setting without which the kernel accepts the event; NULL without one. */
 const char *pfmi_perf_find_refused_setting(const struct refused_event *q);
 /* Finds the field of the event without which the kernel accepts it; NULL without one. */

@@ -3,11 +3,10 @@
 #ifndef PERFMON_SESSION_SESSION_H
 #define PERFMON_SESSION_SESSION_H
 
-#include <linux/perf_event.h>
+#include "machine/perf_abi.h"
 #include "session/backend.h"
 
 struct session_builder;
-union perf_attr_buffer;
 struct device_state;
 
 /* Most counts of a session, and most kernel events for them: 32 events on 8,192 CPUs. */
@@ -42,10 +41,10 @@ struct sampling_ops {
 	void (*choose_rates)(struct pfm_session *s);
 	/* Adds the settings of sampling to the attributes of count @c. */
 	void (*fill_attr)(const struct pfm_session *s, const struct session_count *c,
-	                  struct perf_event_attr *a);
+	                  struct perf_attr *a);
 	/* Opens an event again that was refused with @err, with fewer requirements if the caller
 	 * permits. Returns a descriptor or -errno. */
-	int (*retry_open)(struct pfm_session *s, struct session_count *c, union perf_attr_buffer *a,
+	int (*retry_open)(struct pfm_session *s, struct session_count *c, struct perf_attr *a,
 	                  int pid, int cpu, int group, int err);
 	/* Replaces the cause of count @i's failure if the event can be opened without sampling. */
 	void (*diagnose_count)(struct pfm_session *s, unsigned i, unsigned k, int err);

@@ -197,8 +197,12 @@ struct counter_range {
 
 enum field_kind { FIELD_NUMBER, FIELD_FLAG_SET, FIELD_ENUMERATION, FIELD_TEXT };
 
+/* Words of a perf_event_attr that select an event: config, config1 ... config4. */
+#define N_CONFIG_WORDS   5u
+#define ALL_CONFIG_WORDS ((1u << N_CONFIG_WORDS) - 1) /* bit i: word i */
+
 struct bitrange {
-	uint8_t config_word; /* 0 config, 1 config1, 2 config2, 3 config3 */
+	uint8_t config_word; /* 0 config, 1 config1 ... */
 	uint8_t lsb, width, pad;
 };
 
@@ -279,11 +283,11 @@ struct feature {
 
 /* A word that rules test: a configuration word, or a state of the event or the machine. */
 enum rule_word {
-	RULE_CONFIG = 0,    /* to 3: configuration words */
-	RULE_PRECISION = 4, /* precise sampling, 0 to 3 */
-	RULE_LEVELS = 5,    /* PFM_PLM0 .. PFM_PLM3 */
-	RULE_HT_OFF = 6,    /* 1: hyper-threading is off */
-	RULE_SAMPLED = 7,   /* 1: sampled, with a precision that the text has; 0: otherwise */
+	RULE_CONFIG = 0,    /* to 4: configuration words */
+	RULE_PRECISION = 5, /* precise sampling, 0 to 3 */
+	RULE_LEVELS = 6,    /* PFM_PLM0 .. PFM_PLM3 */
+	RULE_HT_OFF = 7,    /* 1: hyper-threading is off */
+	RULE_SAMPLED = 8,   /* 1: sampled, with a precision that the text has; 0: otherwise */
 	N_RULE_WORDS
 };
 

@@ -244,7 +244,8 @@ static bool check_field(struct table_verifier *c, const struct field *f)
 	for (unsigned i = 0; i < f->n_ranges; i++) {
 		const struct bitrange *r = &f->ranges[i];
 
-		if (r->config_word > 3 || r->width < 1 || r->width > 64 || r->lsb + r->width > 64)
+		if (r->config_word >= N_CONFIG_WORDS || r->width < 1 || r->width > 64 ||
+		    r->lsb + r->width > 64)
 			return set_fault(c, "a field's bits are out of range");
 		bits += r->width;
 	}
@@ -292,7 +293,7 @@ static bool check_value(struct table_verifier *c, uint32_t packed)
 /* Checks that no two values of a row set one bit, unless later values replace earlier ones. */
 static bool check_value_overlap(struct table_verifier *c, const struct row *r)
 {
-	uint64_t taken[4] = { 0 };
+	uint64_t taken[N_CONFIG_WORDS] = { 0 };
 
 	for (unsigned i = 0; i < r->n_values && !(c->table->flags & TABLE_VALUES_OVERRIDE); i++) {
 		struct field_value v = table_get_row_value(c->table, r, i);

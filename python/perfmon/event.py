@@ -102,6 +102,7 @@ class PerfAttr:
     config1: int
     config2: int
     config3: int
+    config4: int
     exclude_user: bool
     exclude_kernel: bool
     exclude_hv: bool
@@ -116,6 +117,7 @@ class PerfAttr:
         if not a.expressible:
             return None
         return cls(a.type if a.type_known else None, a.config, a.config1, a.config2, a.config3,
+                   a.config4,
                    bool(a.exclude_user), bool(a.exclude_kernel), bool(a.exclude_hv),
                    bool(a.exclude_idle), bool(a.exclude_host), bool(a.exclude_guest),
                    bool(a.pinned), a.precise)

@@ -221,6 +221,10 @@ STEPS = {
     r"->encode_set\(": {"lib/pmu/encoders.c"},
     r"\bpfmi_pmu_encode_registers\(": {"lib/pmu/encoders.c", "lib/pmu/dispatch.c"},
     r"->n_regs = (?!0\b)": {"lib/encode/encode.c"},
+    # The kernel's struct, which old headers have without later members, is named by public calls;
+    # the library uses struct perf_attr (lib/machine/perf_abi.h).
+    r"\bstruct perf_event_attr\b": {"lib/session/perf_attr.c", "lib/compat/libpfm4/perf.c",
+                                       "lib/compat/libpfm4/pfmlib.c"},
     # A record becomes a sample.
     r"\bpfmi_sampling_decode_record\(": {"lib/sampling/record_decode.c",
                                          "lib/sampling/sample_reader.c"},

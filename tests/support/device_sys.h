@@ -28,8 +28,8 @@ static inline int device_sys_close(const struct sys *sys, int fd)
 	return alpha_device_sys_close(sys->arg, fd);
 }
 
-static inline int refuse_perf_event(const struct sys *sys, struct perf_event_attr *attr, int pid,
-                                    int cpu, int group, unsigned long flags)
+static inline int refuse_perf_event(const struct sys *sys, struct perf_attr *attr, int pid, int cpu,
+                                    int group, unsigned long flags)
 {
 	(void)sys, (void)attr, (void)pid, (void)cpu, (void)group, (void)flags;
 	return -ENOSYS;

@@ -17,7 +17,7 @@ pfm_count_t counts[64];
  * library's probe for perf_event_open() uses it instead. */
 static void use_a_number(void)
 {
-	struct perf_event_attr none = { .size = sizeof(none) };
+	struct perf_attr none = { .size = sizeof(none) };
 	bool shown = false;
 
 	for (unsigned i = 0; i < fake.n_files; i++)
@@ -130,7 +130,7 @@ int done(void **state)
 	return 0;
 }
 
-int no_cycles(struct fake *f, const struct perf_event_attr *attr, int pid, int cpu, int group)
+int no_cycles(struct fake *f, const struct perf_attr *attr, int pid, int cpu, int group)
 {
 	(void)f;
 	(void)pid;
@@ -139,7 +139,7 @@ int no_cycles(struct fake *f, const struct perf_event_attr *attr, int pid, int c
 	return attr->type == 0 && (uint32_t)attr->config == 0 ? -ENOENT : 0;
 }
 
-int refuse_one(struct fake *f, const struct perf_event_attr *attr, int pid, int cpu, int group)
+int refuse_one(struct fake *f, const struct perf_attr *attr, int pid, int cpu, int group)
 {
 	(void)pid;
 	(void)cpu;
@@ -157,10 +157,7 @@ int refuse_one(struct fake *f, const struct perf_event_attr *attr, int pid, int 
 	case 9:
 		return attr->exclude_host || attr->exclude_guest || attr->exclude_idle ? -EINVAL
 		                                                                       : 0;
-	default:
-		return attr->size == 17 * sizeof(uint64_t) &&
-		                       ((const uint64_t *)(const void *)attr)[16]
-		               ? -EINVAL
-		               : 0;
+	case 10: return attr->size == 136 && attr->config3 ? -EINVAL : 0;
+	default: return attr->size == 144 && attr->config4 ? -EINVAL : 0;
 	}
 }

@@ -46,9 +46,9 @@ void expect_why(unsigned i, const char *piece);
 /* Closes the session; nothing may stay open. */
 void end_session(void);
 /* Kernels for fake.decide: one that counts no cycles. */
-int no_cycles(struct fake *f, const struct perf_event_attr *attr, int pid, int cpu, int group);
+int no_cycles(struct fake *f, const struct perf_attr *attr, int pid, int cpu, int group);
 /* One that refuses what fake.number says. */
-int refuse_one(struct fake *f, const struct perf_event_attr *attr, int pid, int cpu, int group);
+int refuse_one(struct fake *f, const struct perf_attr *attr, int pid, int cpu, int group);
 /* For the end of a test. */
 int done(void **state);
 

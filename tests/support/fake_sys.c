@@ -332,8 +332,8 @@ unsigned fake_open_events(const struct fake *f)
 	return n;
 }
 
-static int fake_perf(const struct sys *sys, struct perf_event_attr *attr, int pid, int cpu,
-                     int group, unsigned long flags)
+static int fake_perf(const struct sys *sys, struct perf_attr *attr, int pid, int cpu, int group,
+                     unsigned long flags)
 {
 	struct fake *f = find_fake(sys);
 	struct fake_event *e;

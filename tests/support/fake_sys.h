@@ -4,7 +4,7 @@
 #ifndef PERFMON_TESTS_FAKE_SYS_H
 #define PERFMON_TESTS_FAKE_SYS_H
 
-#include <linux/perf_event.h>
+#include "machine/perf_abi.h"
 #include "machine/machine.h"
 
 enum fake_call {
@@ -36,7 +36,7 @@ struct fake_open {
 struct fake_event {
 	bool used, enabled;
 	union {
-		struct perf_event_attr attr;
+		struct perf_attr attr;
 		uint64_t words[32];
 	} a;
 	int pid, cpu, group; /* group: descriptor of the leader, -1 for none */
@@ -65,8 +65,7 @@ struct fake {
 	bool fail_on;       /* and at every later one */
 	int n_open, n_maps; /* descriptors and maps not given back */
 	/* Decides what perf_event_open says: 0 or -errno. NULL: yes to everything. */
-	int (*decide)(struct fake *f, const struct perf_event_attr *attr, int pid, int cpu,
-	              int group);
+	int (*decide)(struct fake *f, const struct perf_attr *attr, int pid, int cpu, int group);
 	/* Called before an event is read: may change its numbers. NULL: events count 1000 times
 	 * their number and were never idle. */
 	void (*tick)(struct fake *f, struct fake_event *e);

@@ -59,9 +59,9 @@ static inline int end(void **state)
 
 static inline int open_event(uint64_t format, int group, int pid, int cpu)
 {
-	struct perf_event_attr a = { .size = sizeof(a),
-		                     .read_format = 3 | format,
-		                     .disabled = group < 0 };
+	struct perf_attr a = { .size = sizeof(a),
+		               .read_format = 3 | format,
+		               .disabled = group < 0 };
 
 	return fake.sys.perf_event_open(&fake.sys, &a, pid, cpu, group, 0);
 }

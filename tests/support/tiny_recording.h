@@ -5,7 +5,7 @@
 #ifndef PERFMON_TESTS_TINY_RECORDING_H
 #define PERFMON_TESTS_TINY_RECORDING_H
 
-#include <linux/perf_event.h>
+#include "machine/perf_abi.h"
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,13 +30,13 @@ static inline void tiny_begin(struct tiny_recording *t)
 {
 	static const uint8_t zeros[TINY_HEADER];
 	uint8_t entry[TINY_ATTR] = { 0 };
-	struct perf_event_attr attr = { .type = PERF_TYPE_SOFTWARE,
-		                        .size = 128,
-		                        .config = PERF_COUNT_SW_CPU_CLOCK,
-		                        .sample_period = 1000,
-		                        .sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID |
-		                                       PERF_SAMPLE_TIME | PERF_SAMPLE_CALLCHAIN,
-		                        .sample_id_all = 1 };
+	struct perf_attr attr = { .type = PERF_TYPE_SOFTWARE,
+		                  .size = 128,
+		                  .config = PERF_COUNT_SW_CPU_CLOCK,
+		                  .sample_period = 1000,
+		                  .sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID |
+		                                 PERF_SAMPLE_TIME | PERF_SAMPLE_CALLCHAIN,
+		                  .sample_id_all = 1 };
 
 	*t = (struct tiny_recording){ .path = "/tmp/perfmon-tiny-XXXXXX" };
 	t->file = fdopen(mkstemp(t->path), "w");

@@ -65,17 +65,14 @@ static inline bool is_event(const struct table *t, uint32_t row)
 }
 
 /* The kernel's words of an event as they are without attributes. */
-static inline void config_of(const struct table *t, uint32_t row, uint64_t config[4])
+static inline void config_of(const struct table *t, uint32_t row, uint64_t config[N_CONFIG_WORDS])
 {
 	struct event ev;
 	perfmon_attr_t a;
 
 	pfmi_pmu_init_event(&ev, t, row);
 	pfmi_pmu_build_event_attr(&ev, -1, PFM_PLM0 | PFM_PLM3, &a);
-	config[0] = a.config;
-	config[1] = a.config1;
-	config[2] = a.config2;
-	config[3] = a.config3;
+	attr_get_words(&a, config);
 }
 
 #endif

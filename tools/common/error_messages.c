@@ -371,15 +371,16 @@ static bool get_attr_flag(const perfmon_attr_t *attr, size_t i)
  * 0. */
 static const char *const *choose_word_names(const perfmon_attr_t *a)
 {
-	static const char *const usual[] = { "config", "config1", "config2", "config3" };
-	static const char *const breakpoint[] = { "bp_type", "bp_addr", "bp_len", "config3" };
+	static const char *const usual[] = { "config", "config1", "config2", "config3", "config4" };
+	static const char *const breakpoint[] = { "bp_type", "bp_addr", "bp_len", "config3",
+		                                  "config4" };
 
 	return a->type_known && a->type == PERF_TYPE_BREAKPOINT ? breakpoint : usual;
 }
 
 void print_attr(FILE *out, const perfmon_attr_t *a)
 {
-	const uint64_t words[] = { a->config, a->config1, a->config2, a->config3 };
+	const uint64_t words[] = { a->config, a->config1, a->config2, a->config3, a->config4 };
 	const char *const *names = choose_word_names(a);
 	size_t i;
 
@@ -397,7 +398,7 @@ void print_attr(FILE *out, const perfmon_attr_t *a)
 
 void put_attr(struct json *j, const char *key, const perfmon_attr_t *a)
 {
-	const uint64_t words[] = { a->config, a->config1, a->config2, a->config3 };
+	const uint64_t words[] = { a->config, a->config1, a->config2, a->config3, a->config4 };
 	const char *const *names = choose_word_names(a);
 	size_t i;
 

@@ -6,7 +6,7 @@
 
 #include "common/pfm.h"
 
-enum { EVENT_MAX = 2048, EVENTS_SHOWN = 64, N_WORDS = 4 };
+enum { EVENT_MAX = 2048, EVENTS_SHOWN = 64, N_WORDS = 5 };
 
 /* The events that a register selects, or several words of perf_event_attr. */
 struct found_events {

@@ -8,7 +8,7 @@
 /* True if @a has the given words. */
 static bool has_words(const struct config_words *w, const perfmon_attr_t *a, uint64_t config)
 {
-	const uint64_t own[N_WORDS] = { config, a->config1, a->config2, a->config3 };
+	const uint64_t own[N_WORDS] = { config, a->config1, a->config2, a->config3, a->config4 };
 
 	for (unsigned i = 0; i < N_WORDS; i++)
 		if (w->given >> i & 1 && own[i] != w->value[i])
@@ -18,7 +18,7 @@ static bool has_words(const struct config_words *w, const perfmon_attr_t *a, uin
 
 static unsigned count_wrong_bits(const struct config_words *w, const perfmon_attr_t *a)
 {
-	const uint64_t own[N_WORDS] = { a->config, a->config1, a->config2, a->config3 };
+	const uint64_t own[N_WORDS] = { a->config, a->config1, a->config2, a->config3, a->config4 };
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < N_WORDS; i++)

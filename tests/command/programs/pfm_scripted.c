@@ -44,7 +44,7 @@ static struct stat script; /* the file "counts" that was read last */
  * the kernel's events; and of each of these, how often before it. */
 static unsigned n_opened[MOST_LINES][MOST_CPUS + 1], n_known, *n_before, n_before_room;
 
-static const struct script_line *find_line(const struct perf_event_attr *attr)
+static const struct script_line *find_line(const struct perf_attr *attr)
 {
 	for (unsigned i = 0; i < n_lines; i++)
 		if (lines[i].type == attr->type && lines[i].config == attr->config)
@@ -72,8 +72,7 @@ static void note_openings(const struct fake *f)
 	}
 }
 
-static int decide_call(struct fake *f, const struct perf_event_attr *attr, int pid, int cpu,
-                       int group)
+static int decide_call(struct fake *f, const struct perf_attr *attr, int pid, int cpu, int group)
 {
 	const struct script_line *l = find_line(attr);
 	int before = 0;

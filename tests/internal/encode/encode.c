@@ -43,7 +43,7 @@ static unsigned expect_alternatives(const pfm_ctx_t *ctx, unsigned pmu, uint32_t
 	                 PFMLIB_SUCCESS);
 	expect_twin(&e);
 	for (unsigned i = 0; i < e.n_alternatives; i++) {
-		const uint64_t config[4] = { e.alternatives[i].config };
+		const uint64_t config[N_CONFIG_WORDS] = { e.alternatives[i].config };
 		struct event ev, other;
 		struct placement where;
 		struct register_values regs;

@@ -42,7 +42,7 @@ static void every_word_is_a_raw_number(void **state)
 
 		for (uint32_t row = 0; row < t->n_rows; row++) {
 			struct event ev;
-			uint64_t config[4];
+			uint64_t config[N_CONFIG_WORDS];
 
 			pfmi_pmu_init_event(&ev, t, row);
 			pfmi_pmu_build_config_words(&ev, ANY_COUNTER, config);
@@ -166,7 +166,7 @@ static void extra_registers_that_are_named(void **state)
 	(void)state;
 	for (uint32_t row = 0; row < t->n_rows; row++) {
 		struct event ev;
-		uint64_t config[4];
+		uint64_t config[N_CONFIG_WORDS];
 
 		pfmi_pmu_init_event(&ev, t, row);
 		pfmi_pmu_build_config_words(&ev, ANY_COUNTER, config);

@@ -75,7 +75,7 @@ static int row(const char *name)
 static uint64_t config(const char *name, unsigned word)
 {
 	struct event ev;
-	uint64_t words[4];
+	uint64_t words[N_CONFIG_WORDS];
 
 	assert_true(row(name) >= 0);
 	pfmi_pmu_init_event(&ev, table, (uint32_t)row(name));
@@ -111,6 +111,7 @@ static void formats(void **state)
 		{ "config1:0", 1, 1, 1 },
 		{ "config2:4-5", 2, 2, 0x30 },
 		{ "config3:8-11", 4, 3, 0xf00 },
+		{ "config4:0-63", 64, 4, UINT64_MAX },
 		{ "config:0-7,32-35", 12, 0, 0xf000000ff },
 		{ "config:0-7,8-15", 16, 0, 0xffff },
 		{ "config:0,2,4,6", 4, 0, 0x55 },
@@ -119,7 +120,7 @@ static void formats(void **state)
 		{ "config:0-64", 0, 0, 0 },
 		{ "config:64", 0, 0, 0 },
 		{ "config0:0", 0, 0, 0 },
-		{ "config4:0", 0, 0, 0 },
+		{ "config5:0", 0, 0, 0 },
 		{ "config11:0", 0, 0, 0 },
 		{ "config", 0, 0, 0 },
 		{ "config:", 0, 0, 0 },
@@ -133,7 +134,7 @@ static void formats(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		uint64_t words[4] = { 0 };
+		uint64_t words[N_CONFIG_WORDS] = { 0 };
 		const struct field *f;
 
 		put("format/x", rows[i].format);
@@ -154,7 +155,7 @@ static void formats(void **state)
  * tools/perf/util/pmu.c): the lowest bit of a value is in the lowest bit of the set. */
 static void ranges_in_their_order(void **state)
 {
-	uint64_t words[4] = { 0 };
+	uint64_t words[N_CONFIG_WORDS] = { 0 };
 
 	(void)state;
 	put("format/x", "config:8-11,0-3");
@@ -174,12 +175,12 @@ static void ranges_in_their_order(void **state)
 /* Whole words can be given for every PMU; one that has them itself has its own. */
 static void whole_words(void **state)
 {
-	static const char names[][8] = { "config", "config1", "config2", "config3" };
+	static const char names[][8] = { "config", "config1", "config2", "config3", "config4" };
 
 	(void)state;
 	look();
-	assert_int_equal(table->n_fields, 4 + 3);
-	for (unsigned i = 0; i < 4; i++) {
+	assert_int_equal(table->n_fields, 4 + 4);
+	for (unsigned i = 0; i < 5; i++) {
 		const struct field *f = field(names[i]);
 
 		assert_non_null(f);
@@ -191,7 +192,7 @@ static void whole_words(void **state)
 	assert_int_equal(field("config1")->key, KEY_NONE);
 	put("format/config1", "config1:0-31");
 	look();
-	assert_int_equal(table->n_fields, 4 + 3);
+	assert_int_equal(table->n_fields, 4 + 4);
 	assert_int_equal(field("config1")->width, 32);
 }
 
@@ -252,7 +253,7 @@ static void too_many_formats(void **state)
 	put("format/a23456789012345678901234567890123456789012345678901234567890123", "config:0");
 	put("format/b234567890123456789012345678901234567890123456789012345678901234", "config:1");
 	look();
-	assert_int_equal(table->n_fields, 1 + 4 + 3);
+	assert_int_equal(table->n_fields, 1 + 4 + 4);
 }
 
 static void usual_formats(void)

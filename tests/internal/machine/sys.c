@@ -4,7 +4,7 @@
 #include "units.h"
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/perf_event.h>
+#include "machine/perf_abi.h"
 #include <poll.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
@@ -298,10 +298,10 @@ static void calls(void **state)
 /* A program may have closed its input: 0 is a descriptor like any other. */
 static void descriptor_0(void **state)
 {
-	struct perf_event_attr a = { .size = sizeof(a),
-		                     .type = PERF_TYPE_SOFTWARE,
-		                     .config = PERF_COUNT_SW_DUMMY,
-		                     .exclude_kernel = 1 };
+	struct perf_attr a = { .size = sizeof(a),
+		               .type = PERF_TYPE_SOFTWARE,
+		               .config = PERF_COUNT_SW_DUMMY,
+		               .exclude_kernel = 1 };
 	int input = dup(0), opened, counted;
 	struct sys here;
 

@@ -71,7 +71,7 @@ static int row_of(const struct kernel_pmu *p, const char *name)
 static uint64_t config_of(const struct kernel_pmu *p, const char *row, unsigned word)
 {
 	struct event ev;
-	uint64_t config[4];
+	uint64_t config[N_CONFIG_WORDS];
 	int at = row_of(p, row);
 
 	assert_true(at >= 0);
@@ -346,7 +346,7 @@ static void split_fields_keep_their_order(void **state)
 {
 	const struct table *t;
 	const struct field *f;
-	uint64_t config[4] = { 0 };
+	uint64_t config[N_CONFIG_WORDS] = { 0 };
 
 	(void)state;
 	fake_recorded(&fake, "uncore");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Events that a recording declares, in either byte order: their layout, names and ids. The offsets
- * are those of struct perf_event_attr in <linux/perf_event.h>. */
+ * are those of struct perf_attr in <linux/perf_event.h>. */
 #include "units.h"
 #include "perfdata/perfdata_internal.h"
 #include "session/session_internal.h"

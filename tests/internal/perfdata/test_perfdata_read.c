@@ -922,6 +922,53 @@ static void losses_without_a_record_are_kept(void **state)
 	assert_int_equal(told, 5);
 }
 
+/* A recording has the attributes of an event to its last configuration word; one without later words
+ * has the 128 bytes of attributes that the perf of Linux 6.1 reads. */
+static void keeps_all_configuration_words(void **state)
+{
+	static const struct {
+		const char *text;
+		uint64_t config3, config4;
+		size_t entry; /* bytes of attributes and of a section of ids */
+	} rows[] = {
+		{ "wide/event=1,config1=5,config2=6/", 0, 0, 128 + 16 },
+		{ "wide/event=1,config1=5,config2=6,far=0x77/", 0x77, 0, 136 + 16 },
+		{ "wide/event=1,config1=5,config2=6,further=0x66/", 0, 0x66, 144 + 16 },
+	};
+	pfm_count_info_t info = PFM_INIT(info);
+	uint64_t head[3];
+	FILE *f;
+
+	(void)state;
+	make_machine("uncore");
+	fake_file(&fake, "/sys/bus/event_source/devices/wide/type", "60");
+	fake_file(&fake, "/sys/bus/event_source/devices/wide/format/event", "config:0-7");
+	fake_file(&fake, "/sys/bus/event_source/devices/wide/format/far", "config3:0-7");
+	fake_file(&fake, "/sys/bus/event_source/devices/wide/format/further", "config4:0-7");
+	sampling = (pfm_sampling_t){ .size = sizeof(sampling), .pages = 1, .period = 100 };
+	options.sampling = &sampling;
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		must_open(&rows[i].text, 1);
+		assert_int_equal(pfm_create_recording(&recording, path, session, NULL, &error),
+		                 PFMLIB_SUCCESS);
+		assert_int_equal(pfm_close_recording(recording), PFMLIB_SUCCESS);
+		recording = NULL;
+		end_session();
+		f = fopen(path, "r");
+		assert_int_equal(fread(head, sizeof(head[0]), 3, f), 3);
+		fclose(f);
+		assert_int_equal(head[2], rows[i].entry);
+		assert_int_equal(pfm_open_recording(&reading, path, &error), PFMLIB_SUCCESS);
+		assert_int_equal(pfm_describe_count(reading, 0, &info), PFMLIB_SUCCESS);
+		assert_true(info.attr.type == 60 && info.attr.config == 1);
+		assert_true(info.attr.config1 == 5 && info.attr.config2 == 6);
+		assert_true(info.attr.config3 == rows[i].config3 &&
+		            info.attr.config4 == rows[i].config4);
+		pfm_close_session(reading);
+		reading = NULL;
+	}
+}
+
 /* Writes the layout of tracepoint 372 as perf writes it into its files, without its last @cut
  * bytes. */
 static void put_tracing(size_t cut)
@@ -1368,6 +1415,7 @@ int main(void)
 		ROW(reads_recordings_of_scripted_kernels),
 		ROW(formats_of_tracepoints_are_kept),
 		ROW(losses_without_a_record_are_kept),
+		ROW(keeps_all_configuration_words),
 		ROW(fields_of_tracepoints_are_read_by_name),
 		ROW(accepts_long_data_after_a_record),
 		ROW(a_recording_is_descriptor_0),

@@ -18,7 +18,7 @@ static bool find_bit(const struct field *f, unsigned i, unsigned *word, unsigned
 	return false;
 }
 
-static void put_slowly(const struct field *f, uint64_t config[4], uint64_t value)
+static void put_slowly(const struct field *f, uint64_t config[N_CONFIG_WORDS], uint64_t value)
 {
 	unsigned word, at;
 
@@ -29,7 +29,7 @@ static void put_slowly(const struct field *f, uint64_t config[4], uint64_t value
 	}
 }
 
-static uint64_t get_slowly(const struct field *f, const uint64_t config[4])
+static uint64_t get_slowly(const struct field *f, const uint64_t config[N_CONFIG_WORDS])
 {
 	uint64_t value = 0;
 	unsigned word, at;
@@ -63,7 +63,7 @@ static void bits_of_fields(void **state)
 	(void)state;
 	for (unsigned round = 0; round < 20000; round++) {
 		struct field f = random_field(&seed);
-		uint64_t ours[4], parts[4], slow[4],
+		uint64_t ours[N_CONFIG_WORDS], parts[N_CONFIG_WORDS], slow[N_CONFIG_WORDS],
 			value = unit_random(&seed) >> unit_random(&seed) % 64;
 
 		for (unsigned i = 0; i < 4; i++)
@@ -105,7 +105,7 @@ static bool has_value(const struct table *t, uint32_t row, unsigned field)
 static void expect_row(const struct table *t, uint32_t row, unsigned counter)
 {
 	const struct field *f = table_fields(t);
-	uint64_t ours[4], slow[4] = { 0 };
+	uint64_t ours[N_CONFIG_WORDS], slow[N_CONFIG_WORDS] = { 0 };
 	struct event ev;
 
 	pfmi_pmu_init_event(&ev, t, row);
@@ -158,7 +158,7 @@ static void event_without_a_row_has_presets(void **state)
 	(void)state;
 	for (unsigned i = 0; i < table_count_builtins(); i++) {
 		const struct table *t = table_get_builtin(i);
-		uint64_t ours[4], slow[4] = { 0 };
+		uint64_t ours[N_CONFIG_WORDS], slow[N_CONFIG_WORDS] = { 0 };
 		struct event ev;
 
 		memset(&ev, 0xa5, sizeof(ev));
@@ -192,7 +192,7 @@ static void user_fields_replace_row_values(void **state)
 
 		for (unsigned f = 0; f < t->n_fields; f++) {
 			const struct field *field = &table_fields(t)[f];
-			uint64_t before[4], after[4], want = field->max;
+			uint64_t before[N_CONFIG_WORDS], after[N_CONFIG_WORDS], want = field->max;
 			struct event ev;
 
 			if (!t->n_rows || field->kind != FIELD_NUMBER || field->key == 0)

@@ -35,7 +35,7 @@ static void counter_in_the_code(void **state)
 			const struct encode_request req = {
 				.table = t, .events = &ev, .n_events = 1, .plm = PFM_PLM3
 			};
-			uint64_t config[4], want;
+			uint64_t config[N_CONFIG_WORDS], want;
 			unsigned pmc;
 
 			if (!is_event(t, row))

@@ -27,13 +27,13 @@ static void every_match_result(void **state)
 	(void)state;
 	assert_true(pfmi_pmu_init_decode_target(&g));
 	for (uint32_t row = 0; row < t->n_rows; row++) {
-		uint64_t config[4];
+		uint64_t config[N_CONFIG_WORDS];
 
 		config_of(t, row, config);
 		fits += is_event(t, row) && config[2] == 0;
 	}
 	while (pfmi_pmu_find_decoded_event(&g, n, &ev)) {
-		uint64_t config[4];
+		uint64_t config[N_CONFIG_WORDS];
 
 		assert_true(is_event(t, ev.row_index));
 		config_of(t, ev.row_index, config);
@@ -56,7 +56,7 @@ static int extra_field(const struct table *t, uint32_t row)
 
 	for (unsigned i = 0; i < COUNT(keys); i++) {
 		struct event ev;
-		uint64_t own[4], before;
+		uint64_t own[N_CONFIG_WORDS], before;
 
 		if (!table_get_key_field(t, keys[i]) ||
 		    !table_get_key_field(t, keys[i])->is_modifier)
@@ -85,13 +85,13 @@ static uint64_t rank_row(const struct table *t, uint32_t row)
 
 /* Finds the best row whose words are @want with @field set to @value, among all rows. */
 static uint64_t find_best_row(const struct table *t, unsigned field, uint64_t value,
-                              const uint64_t want[4])
+                              const uint64_t want[N_CONFIG_WORDS])
 {
 	uint64_t best = ~(uint64_t)0;
 
 	for (uint32_t row = 0; row < t->n_rows; row++) {
 		struct event ev;
-		uint64_t own[4];
+		uint64_t own[N_CONFIG_WORDS];
 
 		if (!is_event(t, row) || table_get_row(t, row)->n_groups)
 			continue;
@@ -116,7 +116,7 @@ static void other_extra_values(void **state)
 
 		for (uint32_t row = i % 7; row < t->n_rows && t->encoder == ENCODER_X86; row += 7) {
 			struct event ev = { .counter_pin = ANY_COUNTER };
-			uint64_t want[4], own[4], value;
+			uint64_t want[N_CONFIG_WORDS], own[N_CONFIG_WORDS], value;
 			int field;
 
 			config_of(t, row, want);
@@ -130,7 +130,7 @@ static void other_extra_values(void **state)
 			    value > table_fields(t)[field].max)
 				continue;
 			field_insert(&table_fields(t)[field], want, value);
-			assert_true(pfmi_pmu_decode_config_words(t, want, 15, &ev));
+			assert_true(pfmi_pmu_decode_config_words(t, want, ALL_CONFIG_WORDS, &ev));
 			assert_memory_equal(pfmi_pmu_get_config_words(&ev, own), want,
 			                    sizeof(want));
 			assert_true(ev.n_user_fields <= 1);
@@ -165,12 +165,12 @@ static void rows_with_presets(void **state)
 		     row < t->n_rows && table_has_field_bits(t) && t->encoder != ENCODER_NETBURST;
 		     row++) {
 			struct event ev = { .counter_pin = ANY_COUNTER };
-			uint64_t config[4], own[4];
+			uint64_t config[N_CONFIG_WORDS], own[N_CONFIG_WORDS];
 
 			if (!is_event(t, row) || !has_presets(t, row))
 				continue;
 			config_of(t, row, config);
-			if (!pfmi_pmu_decode_config_words(t, config, 15, &ev) || ev.n_user_fields ||
+			if (!pfmi_pmu_decode_config_words(t, config, ALL_CONFIG_WORDS, &ev) || ev.n_user_fields ||
 			    ev.chosen_groups || rank_row(t, ev.row_index) > rank_row(t, row))
 				fail_msg("%s::%s is taken for another row",
 				         table_get_text(t, t->name), table_get_row_name(t, row));

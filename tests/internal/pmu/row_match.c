@@ -20,12 +20,12 @@ static void words_of_a_row_match_the_row(void **state)
 				            .precise = 2,
 				            .counter_pin = 1,
 				            .exclude_flags = EVENT_EXCLUDE_IDLE };
-			uint64_t config[4], back[4];
+			uint64_t config[N_CONFIG_WORDS], back[N_CONFIG_WORDS];
 
 			if (!is_event(t, row) || table_get_row(t, row)->n_groups)
 				continue;
 			config_of(t, row, config);
-			assert_true(pfmi_pmu_decode_config_words(t, config, 15, &ev));
+			assert_true(pfmi_pmu_decode_config_words(t, config, ALL_CONFIG_WORDS, &ev));
 			assert_true(ev.plm == PFM_PLM3 && ev.precise == 2 && ev.counter_pin == 1 &&
 			            ev.exclude_flags == EVENT_EXCLUDE_IDLE);
 			pfmi_pmu_build_config_words(&ev, ANY_COUNTER, back);

@@ -12,7 +12,7 @@ static void expect_extra_register(const char *pmu, const char *text, uint32_t ms
 	pfm_ctx_t *ctx = open_for(pmu);
 	struct event ev;
 	unsigned unit;
-	uint64_t own[4], got_value;
+	uint64_t own[N_CONFIG_WORDS], got_value;
 	uint32_t got_msr;
 	const uint64_t *config;
 

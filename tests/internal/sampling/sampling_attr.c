@@ -109,7 +109,7 @@ static void groups_that_the_leader_samples(void **state)
 
 static void attributes_of_sampling_events(void **state)
 {
-	struct perf_event_attr a = { .exclude_kernel = 1 };
+	struct perf_attr a = { .exclude_kernel = 1 };
 
 	(void)state;
 	sm.config.fields |= PFM_SAMPLE_CHAIN | PFM_SAMPLE_STACK;

@@ -9,9 +9,9 @@ static struct session_count count;
 static struct sampling_state sm;
 static struct kernel_event event;
 static struct perf_state perf;
-static bool (*is_taken)(const struct perf_event_attr *a);
+static bool (*is_taken)(const struct perf_attr *a);
 
-static int decide(struct fake *f, const struct perf_event_attr *a, int pid, int cpu, int group)
+static int decide(struct fake *f, const struct perf_attr *a, int pid, int cpu, int group)
 {
 	(void)pid;
 	(void)cpu;
@@ -46,7 +46,7 @@ static int end(void **state)
 	return 0;
 }
 
-static int retry(union perf_attr_buffer *a, int err)
+static int retry(struct perf_attr *a, int err)
 {
 	int fd = pfmi_sampling_retry_open(s, &count, a, 0, -1, -1, err);
 
@@ -55,7 +55,7 @@ static int retry(union perf_attr_buffer *a, int err)
 	return fd;
 }
 
-static bool has_no_lost_counts(const struct perf_event_attr *a)
+static bool has_no_lost_counts(const struct perf_attr *a)
 {
 	return !(a->read_format & 16);
 }
@@ -63,7 +63,7 @@ static bool has_no_lost_counts(const struct perf_event_attr *a)
 /* Kernels before Linux 6.0 do not count lost samples of an event. */
 static void lost_counts_are_omitted(void **state)
 {
-	union perf_attr_buffer a = { .attr = { .size = sizeof(a.attr), .read_format = 3 | 16 } };
+	struct perf_attr a = { .size = sizeof(a), .read_format = 3 | 16 };
 
 	(void)state;
 	is_taken = has_no_lost_counts;
@@ -71,17 +71,17 @@ static void lost_counts_are_omitted(void **state)
 	assert_false(sm.lacks_lost_counts);
 	assert_true(retry(&a, -EINVAL) >= 0);
 	assert_true(sm.lacks_lost_counts);
-	assert_int_equal(a.attr.read_format, 3);
+	assert_int_equal(a.read_format, 3);
 }
 
-static bool has_low_precision(const struct perf_event_attr *a)
+static bool has_low_precision(const struct perf_attr *a)
 {
 	return a->precise_ip <= 1;
 }
 
 static void precision_is_lowered_on_request(void **state)
 {
-	union perf_attr_buffer a = { .attr = { .size = sizeof(a.attr), .precise_ip = 3 } };
+	struct perf_attr a = { .size = sizeof(a), .precise_ip = 3 };
 
 	(void)state;
 	is_taken = has_low_precision;
@@ -89,7 +89,7 @@ static void precision_is_lowered_on_request(void **state)
 	sm.config.flags = PFM_SAMPLING_LESS_PRECISE;
 	fake.number = EOPNOTSUPP;
 	assert_true(retry(&a, -EOPNOTSUPP) >= 0);
-	assert_int_equal(a.attr.precise_ip, 1);
+	assert_int_equal(a.precise_ip, 1);
 	assert_int_equal(count.config.attr.precise, 1);
 }
 
@@ -102,27 +102,27 @@ static void expect_reason(const char *piece)
 	memset(&count.status, 0, sizeof(count.status));
 }
 
-static bool has_no_precision(const struct perf_event_attr *a)
+static bool has_no_precision(const struct perf_attr *a)
 {
 	return !a->precise_ip;
 }
 
-static bool has_no_branches(const struct perf_event_attr *a)
+static bool has_no_branches(const struct perf_attr *a)
 {
 	return !(a->sample_type & PFM_SAMPLE_BRANCH);
 }
 
-static bool has_no_registers(const struct perf_event_attr *a)
+static bool has_no_registers(const struct perf_attr *a)
 {
 	return !(a->sample_type & PFM_SAMPLE_REGS);
 }
 
-static bool is_counting(const struct perf_event_attr *a)
+static bool is_counting(const struct perf_attr *a)
 {
 	return !a->freq && !a->sample_period;
 }
 
-static bool is_nothing(const struct perf_event_attr *a)
+static bool is_nothing(const struct perf_attr *a)
 {
 	(void)a;
 	return false;

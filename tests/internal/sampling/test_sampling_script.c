@@ -158,7 +158,7 @@ static void default_rates_depend_on_the_type_of_event(void **state)
 
 static void passes_sample_fields_to_the_kernel(void **state)
 {
-	const struct perf_event_attr *a;
+	const struct perf_attr *a;
 
 	(void)state;
 	begin_sampling();
@@ -188,7 +188,7 @@ static void passes_sample_fields_to_the_kernel(void **state)
 /* The reader unwinds user stacks: the kernel is asked for kernel frames only. */
 static void user_frames_are_left_to_the_reader(void **state)
 {
-	const struct perf_event_attr *a;
+	const struct perf_attr *a;
 
 	(void)state;
 	begin_sampling();
@@ -237,7 +237,7 @@ static void unreadable_kernel_limit_is_no_limit(void **state)
 
 /* ---- kernels and PMUs that give less --------------------------------------------------------- */
 
-static int refuse_lost_counts(struct fake *f, const struct perf_event_attr *a, int pid, int cpu,
+static int refuse_lost_counts(struct fake *f, const struct perf_attr *a, int pid, int cpu,
                               int group)
 {
 	(void)f;
@@ -266,8 +266,7 @@ static void an_older_kernel_tells_losses_by_records_alone(void **state)
 }
 
 /* The PMU supports precision up to fake.number. */
-static int limit_precision(struct fake *f, const struct perf_event_attr *a, int pid, int cpu,
-                           int group)
+static int limit_precision(struct fake *f, const struct perf_attr *a, int pid, int cpu, int group)
 {
 	(void)pid;
 	(void)cpu;
@@ -295,8 +294,7 @@ static void precision_is_lowered_where_that_is_allowed(void **state)
 	assert_int_equal(get_statistics(1).quality, PFM_QUALITY_EXACT);
 }
 
-static int refuse_branches(struct fake *f, const struct perf_event_attr *a, int pid, int cpu,
-                           int group)
+static int refuse_branches(struct fake *f, const struct perf_attr *a, int pid, int cpu, int group)
 {
 	(void)f;
 	(void)pid;
@@ -305,8 +303,7 @@ static int refuse_branches(struct fake *f, const struct perf_event_attr *a, int 
 	return a->sample_type & PFM_SAMPLE_BRANCH ? -EOPNOTSUPP : 0;
 }
 
-static int refuse_stacks(struct fake *f, const struct perf_event_attr *a, int pid, int cpu,
-                         int group)
+static int refuse_stacks(struct fake *f, const struct perf_attr *a, int pid, int cpu, int group)
 {
 	(void)f;
 	(void)pid;
@@ -315,8 +312,7 @@ static int refuse_stacks(struct fake *f, const struct perf_event_attr *a, int pi
 	return a->sample_type & PFM_SAMPLE_STACK ? -EINVAL : 0;
 }
 
-static int refuse_sampling(struct fake *f, const struct perf_event_attr *a, int pid, int cpu,
-                           int group)
+static int refuse_sampling(struct fake *f, const struct perf_attr *a, int pid, int cpu, int group)
 {
 	(void)f;
 	(void)pid;
@@ -325,8 +321,7 @@ static int refuse_sampling(struct fake *f, const struct perf_event_attr *a, int 
 	return a->type == PERF_TYPE_HARDWARE && a->sample_period ? -EOPNOTSUPP : 0;
 }
 
-static int refuse_everything(struct fake *f, const struct perf_event_attr *a, int pid, int cpu,
-                             int group)
+static int refuse_everything(struct fake *f, const struct perf_attr *a, int pid, int cpu, int group)
 {
 	(void)f;
 	(void)pid;
@@ -338,7 +333,7 @@ static int refuse_everything(struct fake *f, const struct perf_event_attr *a, in
 static void refused_setting_is_reported(void **state)
 {
 	static const struct {
-		int (*decide)(struct fake *f, const struct perf_event_attr *attr, int pid, int cpu,
+		int (*decide)(struct fake *f, const struct perf_attr *attr, int pid, int cpu,
 		              int group);
 		uint64_t fields;
 		const char *why;
@@ -430,8 +425,7 @@ static void sessions_share_the_limit_of_locked_memory(void **state)
 	assert_int_equal(fake.mapped, 0);
 }
 
-static int refuse_side_event(struct fake *f, const struct perf_event_attr *a, int pid, int cpu,
-                             int group)
+static int refuse_side_event(struct fake *f, const struct perf_attr *a, int pid, int cpu, int group)
 {
 	(void)pid;
 	(void)cpu;
@@ -468,8 +462,7 @@ static void missing_buffers_report_the_reason(void **state)
 	}
 }
 
-static int refuse_cpu_3(struct fake *f, const struct perf_event_attr *a, int pid, int cpu,
-                        int group)
+static int refuse_cpu_3(struct fake *f, const struct perf_attr *a, int pid, int cpu, int group)
 {
 	(void)f;
 	(void)pid;

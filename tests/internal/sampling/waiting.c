@@ -4,7 +4,7 @@
 
 static void waits_for_records_of_every_task(void **state)
 {
-	struct perf_event_attr a = { .size = sizeof(a), .type = PERF_TYPE_SOFTWARE };
+	struct perf_attr a = { .size = sizeof(a), .type = PERF_TYPE_SOFTWARE };
 	int fds[4] = { -7, -7, -7, -7 };
 
 	(void)state;
@@ -54,7 +54,7 @@ static void waits_for_the_watermark(void **state)
 		uint32_t mark;
 		unsigned polls;
 	} rows[] = { { 64, 0 }, { 65, 1 }, { 63, 0 }, { 1000, 1 } };
-	struct perf_event_attr a = { .size = sizeof(a), .type = PERF_TYPE_SOFTWARE };
+	struct perf_attr a = { .size = sizeof(a), .type = PERF_TYPE_SOFTWARE };
 
 	(void)state;
 	open_buffers(2);

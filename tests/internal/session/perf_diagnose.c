@@ -21,9 +21,9 @@ static struct kernel_pmu pmu;
 static struct table *format;
 
 /* True if the kernel accepts the event. */
-static bool (*takes)(const struct perf_event_attr *a, int pid, int cpu, int group);
+static bool (*takes)(const struct perf_attr *a, int pid, int cpu, int group);
 
-static int decide(struct fake *f, const struct perf_event_attr *a, int pid, int cpu, int group)
+static int decide(struct fake *f, const struct perf_attr *a, int pid, int cpu, int group)
 {
 	return takes && takes(a, pid, cpu, group) ? 0 : -f->number;
 }
@@ -46,6 +46,8 @@ static struct table *new_format(void)
 	pfmi_table_add_field(&b, "config2", KEY_NONE, &whole2, 1);
 	pfmi_table_add_field(&b, "late", KEY_NONE,
 	                     &(struct bitrange){ .config_word = 3, .lsb = 4, .width = 8 }, 1);
+	pfmi_table_add_field(&b, "last", KEY_NONE,
+	                     &(struct bitrange){ .config_word = 4, .lsb = 4, .width = 8 }, 1);
 	pfmi_table_add_text_field(&b, KEY_UNIT);
 	return pfmi_table_finish_build(&b);
 }
@@ -114,7 +116,7 @@ static void expect(int group, int err, pfm_cause_t cause, const char *piece)
 		         told->reason, told->remedy, piece);
 }
 
-static bool everything(const struct perf_event_attr *a, int pid, int cpu, int group)
+static bool everything(const struct perf_attr *a, int pid, int cpu, int group)
 {
 	(void)a;
 	(void)pid;
@@ -137,6 +139,9 @@ static void plain_numbers(void **state)
 	expect(-1, EAGAIN, PFM_CAUSE_MEMORY, "no memory");
 	expect(-1, ENOSYS, PFM_CAUSE_NO_KERNEL, "no perf_event_open");
 	expect(-1, E2BIG, PFM_CAUSE_ATTRIBUTE, "config3");
+	counts[0].config.attr.config4 = 1;
+	expect(-1, E2BIG, PFM_CAUSE_ATTRIBUTE, "config4");
+	counts[0].config.attr.config4 = 0;
 	expect(-1, EIO, PFM_CAUSE_OTHER, "error number 5");
 	expect(-1, ENFILE, PFM_CAUSE_FILES, "the system has reached its limit of open files");
 	assert_int_equal(fake.uses[FAKE_PERF], 0); /* no trial event was opened */
@@ -214,9 +219,9 @@ static void no_such_event(void **state)
 
 /* ---- settings -------------------------------------------------------------------------------- */
 
-static struct perf_event_attr wanted; /* bits of the attribute that the kernel refuses */
+static struct perf_attr wanted; /* bits of the attribute that the kernel refuses */
 
-static bool accept_unless_refused_bits(const struct perf_event_attr *a, int pid, int cpu, int group)
+static bool accept_unless_refused_bits(const struct perf_attr *a, int pid, int cpu, int group)
 {
 	(void)pid;
 	(void)cpu;
@@ -234,7 +239,7 @@ static bool accept_unless_refused_bits(const struct perf_event_attr *a, int pid,
 static void one_setting_is_refused(void **state)
 {
 	static const struct {
-		struct perf_event_attr refused;
+		struct perf_attr refused;
 		const char *told;
 	} rows[] = {
 		{ { .precise_ip = 3 }, "the precise level (p)" },
@@ -264,9 +269,9 @@ static void one_setting_is_refused(void **state)
 	}
 	/* The hypervisor alone; a setting that was not requested; two settings at once. */
 	a->exclude_kernel = a->exclude_user = 0;
-	wanted = (struct perf_event_attr){ .exclude_hv = 1 };
+	wanted = (struct perf_attr){ .exclude_hv = 1 };
 	expect(-1, EINVAL, PFM_CAUSE_ATTRIBUTE, "excluding the hypervisor");
-	wanted = (struct perf_event_attr){ .pinned = 1, .precise_ip = 2 };
+	wanted = (struct perf_attr){ .pinned = 1, .precise_ip = 2 };
 	expect(-1, EOPNOTSUPP, PFM_CAUSE_NO_PMU, "has no event for it");
 	expect(-1, EINVAL, PFM_CAUSE_ATTRIBUTE, "the kernel refuses config=0x1cd on cpu");
 }
@@ -276,11 +281,11 @@ static struct {
 	uint64_t bits;
 } refused;
 
-static bool without_bits(const struct perf_event_attr *a, int pid, int cpu, int group)
+static bool without_bits(const struct perf_attr *a, int pid, int cpu, int group)
 {
-	const union perf_attr_buffer *all = (const union perf_attr_buffer *)(const void *)a;
-	const uint64_t words[4] = { a->config, a->config1, a->config2,
-		                    a->size > 128 ? all->words[16] : 0 };
+	const uint64_t words[N_CONFIG_WORDS] = { a->config, a->config1, a->config2,
+		                                 a->size > 128 ? a->config3 : 0,
+		                                 a->size > 136 ? a->config4 : 0 };
 
 	(void)pid;
 	(void)cpu;
@@ -301,6 +306,7 @@ static void one_field_is_refused(void **state)
 		{ 0, (uint64_t)1 << 40, "split=0x12 on cpu" },
 		{ 2, 8, "config2=0xc on cpu" },
 		{ 3, 0x20, "late=0xa on cpu" },
+		{ 4, 0x20, "last=0xb on cpu" },
 		{ 1, 0x10000,
 		  "the kernel refuses config=0x102000001cd on cpu" }, /* not set: the setting is not
 		                                                         the cause */
@@ -313,6 +319,7 @@ static void one_field_is_refused(void **state)
 	a->config1 = 3;
 	a->config2 = 12;
 	a->config3 = 0xa0;
+	a->config4 = 0xb0;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		refused.word = rows[i].word;
 		refused.bits = rows[i].bits;
@@ -370,7 +377,7 @@ static void the_kernels_own_events(void **state)
 	counts[0].config.attr.type = PERF_TYPE_HW_CACHE;
 	expect(-1, EINVAL, PFM_CAUSE_NO_PMU, "has no event for it");
 	takes = accept_unless_refused_bits;
-	wanted = (struct perf_event_attr){ .pinned = 1 };
+	wanted = (struct perf_attr){ .pinned = 1 };
 	counts[0].config.attr.pinned = 1;
 	expect(-1, EINVAL, PFM_CAUSE_ATTRIBUTE, "pinning");
 }
@@ -386,7 +393,7 @@ static void breakpoints(void **state)
 	a->config2 = 8;
 	expect(-1, EINVAL, PFM_CAUSE_ATTRIBUTE, "no breakpoint for 8 bytes at 0x1003");
 	takes = accept_unless_refused_bits;
-	wanted = (struct perf_event_attr){ .exclude_kernel = 1 };
+	wanted = (struct perf_attr){ .exclude_kernel = 1 };
 	a->exclude_kernel = 1;
 	expect(-1, EINVAL, PFM_CAUSE_ATTRIBUTE, "excluding the kernel");
 	/* The address of a breakpoint is not compared with format fields. */
@@ -398,12 +405,12 @@ static void breakpoints(void **state)
 
 /* ---- control groups -------------------------------------------------------------------------- */
 
-static bool everybody(const struct perf_event_attr *a, int pid, int cpu, int group)
+static bool everybody(const struct perf_attr *a, int pid, int cpu, int group)
 {
 	return a->type == PERF_TYPE_SOFTWARE && pid == -1 && cpu == 3 && group == -1;
 }
 
-static bool nobody(const struct perf_event_attr *a, int pid, int cpu, int group)
+static bool nobody(const struct perf_attr *a, int pid, int cpu, int group)
 {
 	return !everything(a, pid, cpu, group);
 }
@@ -437,14 +444,14 @@ static void no_control_group(void **state)
 
 /* ---- groups ---------------------------------------------------------------------------------- */
 
-static bool alone(const struct perf_event_attr *a, int pid, int cpu, int group)
+static bool alone(const struct perf_attr *a, int pid, int cpu, int group)
 {
 	return group == -1 && pid == 42 && cpu == 3 && a->disabled;
 }
 
 static void groups(void **state)
 {
-	struct perf_event_attr lead = { .size = sizeof(lead) };
+	struct perf_attr lead = { .size = sizeof(lead) };
 	int group;
 
 	(void)state;
@@ -460,7 +467,7 @@ static void groups(void **state)
 	/* The trial event of a group member joins the group. */
 	part.cpu = 3;
 	takes = accept_unless_refused_bits;
-	wanted = (struct perf_event_attr){ .exclude_idle = 1, .disabled = 1 };
+	wanted = (struct perf_attr){ .exclude_idle = 1, .disabled = 1 };
 	counts[0].config.attr.exclude_idle = 1;
 	expect(group, EINVAL, PFM_CAUSE_ATTRIBUTE, "excluding idle time (I)");
 	assert_int_equal(fake.events[fake.n_events - 1].group, group);
@@ -474,7 +481,7 @@ static void groups(void **state)
 /* ---- permission ------------------------------------------------------------------------------ */
 
 /* Linux permits every process to count itself in user mode. */
-static bool own_user_mode(const struct perf_event_attr *a, int pid, int cpu, int group)
+static bool own_user_mode(const struct perf_attr *a, int pid, int cpu, int group)
 {
 	return a->type == PERF_TYPE_SOFTWARE && a->config == PERF_COUNT_SW_DUMMY &&
 	       a->exclude_kernel && a->exclude_hv && pid == 0 && cpu == -1 && group == -1;
@@ -551,7 +558,7 @@ static void this_is_not_permitted(void **state)
 
 /* A driver that returns EPERM for events it does not have: other events are permitted at the same
  * place and levels. */
-static bool dummy_there(const struct perf_event_attr *a, int pid, int cpu, int group)
+static bool dummy_there(const struct perf_attr *a, int pid, int cpu, int group)
 {
 	return a->type == PERF_TYPE_SOFTWARE && a->config == PERF_COUNT_SW_DUMMY && !a->config1 &&
 	       !a->config2 && !a->precise_ip && pid == 0 && cpu == 3 && group == -1 &&

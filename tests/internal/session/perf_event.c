@@ -44,14 +44,14 @@ static int forget(void **state)
 	return 0;
 }
 
-static struct perf_event_attr attr_of(unsigned i, bool leader)
+static struct perf_attr attr_of(unsigned i, bool leader)
 {
-	union perf_attr_buffer a;
+	struct perf_attr a;
 
 	memset(&a, 0xff, sizeof(a));
 	pfmi_perf_build_attr(made, i, 0, leader, &a);
-	assert_true(a.words[31] == 0);
-	return a.attr;
+	assert_true(a.config4 == 0);
+	return a;
 }
 
 static bool reads_group(unsigned i)
@@ -82,7 +82,7 @@ static void reads_groups_at_once(void **state)
 /* Settings that only the leader of a group has, and settings of task events. */
 static void leaders_and_members(void **state)
 {
-	struct perf_event_attr a;
+	struct perf_attr a;
 
 	(void)state;
 	list[0].config.exclusive = true;
@@ -157,8 +157,8 @@ static void samples_of_the_kernel_alone(void **state)
 static unsigned tries;
 static int answer;
 
-static int interrupted(const struct sys *sys, struct perf_event_attr *a, int pid, int cpu,
-                       int group, unsigned long flags)
+static int interrupted(const struct sys *sys, struct perf_attr *a, int pid, int cpu, int group,
+                       unsigned long flags)
 {
 	(void)sys;
 	assert_true(a->config == 5 && pid == 42 && cpu == 3 && group == 9);
@@ -169,7 +169,7 @@ static int interrupted(const struct sys *sys, struct perf_event_attr *a, int pid
 static void signals(void **state)
 {
 	const struct sys sys = { .perf_event_open = interrupted };
-	union perf_attr_buffer a = { .attr = { .config = 5 } };
+	struct perf_attr a = { .config = 5 };
 
 	(void)state;
 	for (answer = -EINTR - 1; answer < 3; answer += EINTR) {
@@ -179,7 +179,7 @@ static void signals(void **state)
 	}
 }
 
-static int refuse_all(struct fake *f, const struct perf_event_attr *a, int pid, int cpu, int group)
+static int refuse_all(struct fake *f, const struct perf_attr *a, int pid, int cpu, int group)
 {
 	/* The probe that every process may open: itself, in user mode, stopped. */
 	assert_true(a->type == PERF_TYPE_SOFTWARE && a->config == PERF_COUNT_SW_DUMMY &&
@@ -231,7 +231,7 @@ static int close_at_0(const struct sys *sys, int fd)
 
 static void a_control_group_at_descriptor_0(void **state)
 {
-	struct perf_event_attr none = { .size = sizeof(none) };
+	struct perf_attr none = { .size = sizeof(none) };
 
 	(void)state;
 	make_machine("uncore");

@@ -2,7 +2,7 @@
 /* CPUs that go off and on line during a count: enabled time that stops, and growing lists. */
 #include "units.h"
 #include <string.h>
-#include <linux/perf_event.h>
+#include "machine/perf_abi.h"
 #include "fake_session.h"
 
 #define SECOND   1000000000u

@@ -7,9 +7,9 @@
 
 static struct session_count count;
 static struct table *format;
-static struct perf_event_attr refused; /* what the kernel refuses: any of these bits */
+static struct perf_attr refused; /* what the kernel refuses: any of these bits */
 
-static int decide(struct fake *f, const struct perf_event_attr *a, int pid, int cpu, int group)
+static int decide(struct fake *f, const struct perf_attr *a, int pid, int cpu, int group)
 {
 	(void)f;
 	assert_true(pid == 42 && cpu == 3 && group == -1);
@@ -53,19 +53,17 @@ static int end(void **state)
 
 static struct refused_event make_event(void)
 {
-	return (struct refused_event){
-		.session = s,
-		.count = &count,
-		.attr_buffer = { .attr = { .size = sizeof(struct perf_event_attr),
-		                           .config = 0x1cd,
-		                           .config1 = 30,
-		                           .exclude_idle = 1,
-		                           .exclude_kernel = 1,
-		                           .pinned = 1 } },
-		.pid = 42,
-		.cpu = 3,
-		.group_fd = -1
-	};
+	return (struct refused_event){ .session = s,
+		                       .count = &count,
+		                       .attr = { .size = sizeof(struct perf_attr),
+		                                 .config = 0x1cd,
+		                                 .config1 = 30,
+		                                 .exclude_idle = 1,
+		                                 .exclude_kernel = 1,
+		                                 .pinned = 1 },
+		                       .pid = 42,
+		                       .cpu = 3,
+		                       .group_fd = -1 };
 }
 
 static void one_setting(void **state)
@@ -74,7 +72,7 @@ static void one_setting(void **state)
 
 	(void)state;
 	refused.pinned = 1;
-	assert_int_equal(pfmi_perf_retry_open(&q, &q.attr_buffer, -1), -EINVAL);
+	assert_int_equal(pfmi_perf_retry_open(&q, &q.attr, -1), -EINVAL);
 	assert_string_equal(pfmi_perf_find_refused_setting(&q), "pinning (D)");
 	refused.pinned = 0;
 	refused.exclude_idle = 1;

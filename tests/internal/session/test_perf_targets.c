@@ -151,7 +151,7 @@ static void the_first_process(void **state)
 }
 
 /* Thread 45 creates another thread after 42 was opened and before 45 is. */
-static int birth(struct fake *f, const struct perf_event_attr *attr, int pid, int cpu, int group)
+static int birth(struct fake *f, const struct perf_attr *attr, int pid, int cpu, int group)
 {
 	(void)attr;
 	(void)cpu;
@@ -194,7 +194,7 @@ static void threads_born_while_it_is_opened(void **state)
 }
 
 /* Thread 45 starts a program once 42 was opened: from then on it is 42 itself, and 45 is gone. */
-static int program_of_a_thread(struct fake *f, const struct perf_event_attr *attr, int pid, int cpu,
+static int program_of_a_thread(struct fake *f, const struct perf_attr *attr, int pid, int cpu,
                                int group)
 {
 	(void)attr;
@@ -236,7 +236,7 @@ static void without_children_it_does_so_too(void **state)
 
 /* Decisions of the first round hold in the next rounds: omitted privilege levels, split groups,
  * causes of events that cannot be opened. */
-static int birth_and_refusals(struct fake *f, const struct perf_event_attr *attr, int pid, int cpu,
+static int birth_and_refusals(struct fake *f, const struct perf_attr *attr, int pid, int cpu,
                               int group)
 {
 	birth(f, attr, pid, cpu, group);
@@ -570,8 +570,7 @@ static void witnesses_are_first_and_last(void **state)
 	}
 }
 
-static int no_witness(struct fake *f, const struct perf_event_attr *attr, int pid, int cpu,
-                      int group)
+static int no_witness(struct fake *f, const struct perf_attr *attr, int pid, int cpu, int group)
 {
 	(void)pid;
 	(void)cpu;

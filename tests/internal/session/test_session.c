@@ -156,7 +156,7 @@ static void guests_host_and_idle_time(void **state)
 		texts[i] = lines[i].text;
 	must_open(texts, n);
 	for (unsigned i = 0; i < n; i++) {
-		const struct perf_event_attr *a = &event_text(i + 1)->a.attr;
+		const struct perf_attr *a = &event_text(i + 1)->a.attr;
 		unsigned excluded = (a->exclude_idle ? 1u : 0) | (a->exclude_host ? 2u : 0) |
 		                    (a->exclude_guest ? 4u : 0);
 
@@ -208,8 +208,7 @@ static void a_pinned_group_is_pinned_by_its_leader(void **state)
 	assert_false(event_text(4)->a.attr.pinned);
 }
 
-static int room_for_two(struct fake *f, const struct perf_event_attr *attr, int pid, int cpu,
-                        int group)
+static int room_for_two(struct fake *f, const struct perf_attr *attr, int pid, int cpu, int group)
 {
 	int members = 1;
 
@@ -331,7 +330,7 @@ static void cpus_that_are_off_line(void **state)
 }
 
 /* CPU fake.number is unplugged. */
-static int without_one_cpu(struct fake *f, const struct perf_event_attr *attr, int pid, int cpu,
+static int without_one_cpu(struct fake *f, const struct perf_attr *attr, int pid, int cpu,
                            int group)
 {
 	(void)attr;
@@ -340,8 +339,8 @@ static int without_one_cpu(struct fake *f, const struct perf_event_attr *attr, i
 	return cpu == f->number ? -ENODEV : 0;
 }
 
-static int no_instructions_on_cpu_4(struct fake *f, const struct perf_event_attr *attr, int pid,
-                                    int cpu, int group)
+static int no_instructions_on_cpu_4(struct fake *f, const struct perf_attr *attr, int pid, int cpu,
+                                    int group)
 {
 	(void)f;
 	(void)pid;
@@ -620,8 +619,7 @@ static void cpus_that_a_unit_does_not_serve(void **state)
 	expect_why(0, "counts only on CPUs 0,4");
 }
 
-static int thread_ends(struct fake *f, const struct perf_event_attr *attr, int pid, int cpu,
-                       int group)
+static int thread_ends(struct fake *f, const struct perf_attr *attr, int pid, int cpu, int group)
 {
 	(void)attr;
 	(void)cpu;

@@ -14,14 +14,14 @@ static void expect_part(unsigned k, unsigned type, uint64_t config, int pid, int
 {
 	const struct perf_state *st = session->backend_state;
 	const struct kernel_event *p = &st->events[k];
-	union perf_attr_buffer a;
+	struct perf_attr a;
 
 	assert_true(k < st->n_events);
 	pfmi_perf_build_attr(session, p->count_index,
 	                     k - session->counts[p->count_index].kernel_state.first_event,
 	                     p->leader < 0, &a);
-	assert_int_equal(a.attr.type, type);
-	assert_int_equal(type == PERF_TYPE_BREAKPOINT ? a.attr.bp_type : a.attr.config, config);
+	assert_int_equal(a.type, type);
+	assert_int_equal(type == PERF_TYPE_BREAKPOINT ? a.bp_type : a.config, config);
 	assert_int_equal(p->pid, pid);
 	assert_int_equal(p->cpu, cpu);
 	assert_int_equal(p->leader, lead);

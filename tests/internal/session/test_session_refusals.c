@@ -10,8 +10,7 @@
 /* ---- refusals -------------------------------------------------------------------------------- */
 
 /* An ordinary user at level fake.number. */
-static int ordinary_user(struct fake *f, const struct perf_event_attr *attr, int pid, int cpu,
-                         int group)
+static int ordinary_user(struct fake *f, const struct perf_attr *attr, int pid, int cpu, int group)
 {
 	(void)cpu;
 	(void)group;
@@ -104,8 +103,7 @@ static void paranoid_levels(void **state)
 }
 
 /* Linux itself treats levels above 2 as 2. */
-static int user_of_linux(struct fake *f, const struct perf_event_attr *attr, int pid, int cpu,
-                         int group)
+static int user_of_linux(struct fake *f, const struct perf_attr *attr, int pid, int cpu, int group)
 {
 	(void)f;
 	(void)cpu;
@@ -113,7 +111,7 @@ static int user_of_linux(struct fake *f, const struct perf_event_attr *attr, int
 	return pid == -1 || !attr->exclude_kernel ? -EACCES : 0;
 }
 
-static int filtered(struct fake *f, const struct perf_event_attr *attr, int pid, int cpu, int group)
+static int filtered(struct fake *f, const struct perf_attr *attr, int pid, int cpu, int group)
 {
 	(void)f;
 	(void)attr;
@@ -227,6 +225,8 @@ static void refused_settings_are_named(void **state)
 		{ 7, 0, "mem:0x1001/4:w", "4 bytes at 0x1001" },
 		{ 8, PFM_SESSION_ENABLE_ON_EXEC, "cpu/instructions/", "starting with the program" },
 		{ 10, 0, "wide/event=1,far=0x77/", "far=0x77" },
+		{ 11, 0, "wide/event=1,further=0x66/", "further=0x66" },
+		{ 11, 0, "wide/event=1,config4=0x66/", "further=0x66" },
 	};
 
 	(void)state;
@@ -234,6 +234,7 @@ static void refused_settings_are_named(void **state)
 	fake_file(&fake, "/sys/bus/event_source/devices/wide/type", "60");
 	fake_file(&fake, "/sys/bus/event_source/devices/wide/format/event", "config:0-7");
 	fake_file(&fake, "/sys/bus/event_source/devices/wide/format/far", "config3:0-7");
+	fake_file(&fake, "/sys/bus/event_source/devices/wide/format/further", "config4:0-7");
 	fake.decide = refuse_one;
 	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		fake.number = rows[i].refused;
@@ -253,8 +254,7 @@ static void refused_settings_are_named(void **state)
 	expect_why(1, "umask=0x12");
 }
 
-static int as_number_says(struct fake *f, const struct perf_event_attr *attr, int pid, int cpu,
-                          int group)
+static int as_number_says(struct fake *f, const struct perf_attr *attr, int pid, int cpu, int group)
 {
 	(void)pid;
 	(void)cpu;
@@ -361,7 +361,7 @@ static void surroundings_are_part_of_the_reason(void **state)
 	expect_refusal(EBUSY, "instructions", "nmi_watchdog=0");
 }
 
-static int alpha(struct fake *f, const struct perf_event_attr *attr, int pid, int cpu, int group)
+static int alpha(struct fake *f, const struct perf_attr *attr, int pid, int cpu, int group)
 {
 	(void)pid;
 	(void)cpu;
@@ -538,8 +538,7 @@ static void architectural_events_may_be_missing(void **state)
 	}
 }
 
-static int no_system_call(struct fake *f, const struct perf_event_attr *attr, int pid, int cpu,
-                          int group)
+static int no_system_call(struct fake *f, const struct perf_attr *attr, int pid, int cpu, int group)
 {
 	(void)f;
 	(void)attr;
@@ -706,7 +705,7 @@ static void each_equal_event_has_a_count(void **state)
 }
 
 /* A processor with four breakpoint registers. */
-static int four_breakpoints(struct fake *f, const struct perf_event_attr *attr, int pid, int cpu,
+static int four_breakpoints(struct fake *f, const struct perf_attr *attr, int pid, int cpu,
                             int group)
 {
 	unsigned n = 0;
@@ -763,8 +762,7 @@ static void places_that_cannot_be_grouped(void **state)
 	expect_count(1, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 }
 
-static int old_kernel(struct fake *f, const struct perf_event_attr *attr, int pid, int cpu,
-                      int group)
+static int old_kernel(struct fake *f, const struct perf_attr *attr, int pid, int cpu, int group)
 {
 	(void)f;
 	(void)pid;

@@ -588,7 +588,7 @@ static void all_in_other_digits(const pfm_ctx_t *ctx, const struct table *t, uin
 
 	for (uint32_t row = 0; code && row < t->n_rows; row += step) {
 		struct event ev;
-		uint64_t own[4];
+		uint64_t own[N_CONFIG_WORDS];
 		const uint64_t *words;
 		struct spec_codes n = { .n_terms = 2 };
 

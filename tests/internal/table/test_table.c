@@ -319,7 +319,7 @@ static void fields_are_laid_into_their_bits_and_taken_out(void **state)
 {
 	const struct table *t = test_table();
 	const struct field *code = table_get_key_field(t, KEY_CODE);
-	uint64_t config[4] = { 0 };
+	uint64_t config[N_CONFIG_WORDS] = { 0 };
 	struct event ev;
 
 	(void)state;
@@ -387,7 +387,7 @@ static void use_table(const struct table *t)
 		pfmi_format_print_event(&ev, NULL, (pfm_dialect_t)(i % 4),
 		                        pfmi_base_make_slice("cpu"), buf, sizeof(buf), &why);
 		if (i == 0)
-			pfmi_pmu_decode_config_words(t, (uint64_t[4]){ 0x3c }, 1, &ev);
+			pfmi_pmu_decode_config_words(t, (uint64_t[N_CONFIG_WORDS]){ 0x3c }, 1, &ev);
 		pfmi_pmu_find_row_by_codes(
 			t, &(struct spec_codes){ .n_terms = 2, .code = i, .umask = 1 }, &found);
 	}

@@ -204,9 +204,9 @@ static void fields_of_a_table(void **state)
 	set_field_bits(f, 0, 0);
 	set_fault(t, VERIFY_ALL, "out of range");
 	f[0] = code;
-	f->ranges[0].config_word = 3;
-	expect_valid(t, VERIFY_ALL);
 	f->ranges[0].config_word = 4;
+	expect_valid(t, VERIFY_ALL);
+	f->ranges[0].config_word = 5;
 	set_fault(t, VERIFY_ALL, "out of range");
 	f[0] = code;
 	f->n_ranges = 4;

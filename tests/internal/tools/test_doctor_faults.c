@@ -100,7 +100,7 @@ static void end_machine(void)
 	fake_end(&fake);
 }
 
-static bool is_hardware(const struct perf_event_attr *attr)
+static bool is_hardware(const struct perf_attr *attr)
 {
 	return attr->type != PERF_TYPE_SOFTWARE;
 }
@@ -132,7 +132,7 @@ static void kinds_of_cores_are_added(void **state)
 }
 
 /* The slow cores know no event but time. */
-static int fast_cores_alone(struct fake *f, const struct perf_event_attr *attr, int pid, int cpu,
+static int fast_cores_alone(struct fake *f, const struct perf_attr *attr, int pid, int cpu,
                             int group)
 {
 	(void)f;
@@ -156,8 +156,8 @@ static void hybrid_without_the_event(void **state)
 	end_machine();
 }
 
-static int another_process_holds_the_device(struct fake *f, const struct perf_event_attr *attr,
-                                            int pid, int cpu, int group)
+static int another_process_holds_the_device(struct fake *f, const struct perf_attr *attr, int pid,
+                                            int cpu, int group)
 {
 	(void)f;
 	(void)pid;

@@ -11,7 +11,7 @@ static uint64_t seed;
 static unsigned one_in; /* number of calls that are refused */
 
 /* A given request always gets the same answer. */
-static int refuse_some(struct fake *f, const struct perf_event_attr *a, int pid, int cpu, int group)
+static int refuse_some(struct fake *f, const struct perf_attr *a, int pid, int cpu, int group)
 {
 	static const int errors[] = {
 		EINVAL, ENODEV, EBUSY, EACCES, ESRCH, ENOENT, EINVAL, ENODEV
@@ -126,8 +126,7 @@ static void whatever_is_refused(void **state)
 }
 
 /* CPU 4 or thread 43 disappears before its event is opened: the others stay. */
-static int one_has_gone(struct fake *f, const struct perf_event_attr *a, int pid, int cpu,
-                        int group)
+static int one_has_gone(struct fake *f, const struct perf_attr *a, int pid, int cpu, int group)
 {
 	(void)a;
 	(void)group;
@@ -223,7 +222,7 @@ static void witnesses(void **state)
 	e = fake_event(&fake, st->time_references[0].fd);
 	assert_non_null(e);
 	assert_true(e->pid == 0 && e->cpu == 3 && e->group == -1);
-	assert_true(e->a.attr.size == sizeof(e->a.attr) && e->a.attr.type == PERF_TYPE_SOFTWARE &&
+	assert_true(e->a.attr.size == 128 && e->a.attr.type == PERF_TYPE_SOFTWARE &&
 	            e->a.attr.config == PERF_COUNT_SW_DUMMY);
 	assert_int_equal(e->a.attr.read_format,
 	                 PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING);
@@ -285,8 +284,7 @@ static void software_events_together(void **state)
 	done(NULL);
 }
 
-static int no_minor_faults(struct fake *f, const struct perf_event_attr *a, int pid, int cpu,
-                           int group)
+static int no_minor_faults(struct fake *f, const struct perf_attr *a, int pid, int cpu, int group)
 {
 	(void)f;
 	(void)pid;

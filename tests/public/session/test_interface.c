@@ -1179,6 +1179,11 @@ static void attributes_for_the_kernel(void **state)
 	assert_int_equal(big.words[16], 0x1122334455667788);
 	assert_int_equal(big.attr.size, 136);
 	assert_true(big.attr.pinned);
+	e.attr.config4 = 0x99aabbccddeeff00;
+	assert_int_equal(pfm_fill_perf_event_attr(NULL, &e, &big.attr, 136), PFMLIB_ERR_FULL);
+	assert_int_equal(pfm_fill_perf_event_attr(NULL, &e, &big.attr, sizeof(big)), 0);
+	assert_true(big.words[16] == 0x1122334455667788 && big.words[17] == 0x99aabbccddeeff00);
+	assert_int_equal(big.attr.size, 144);
 	assert_int_equal(pfm_fill_perf_event_attr(NULL, NULL, &attr, sizeof(attr)),
 	                 PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_fill_perf_event_attr(NULL, &e, NULL, sizeof(attr)), PFMLIB_ERR_INVAL);

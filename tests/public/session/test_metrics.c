@@ -149,8 +149,7 @@ static void rounds(void **state)
 	assert_string_equal(metric_name(&m), "ipc");
 }
 
-static int no_branches(struct fake *f, const struct perf_event_attr *attr, int pid, int cpu,
-                       int group)
+static int no_branches(struct fake *f, const struct perf_attr *attr, int pid, int cpu, int group)
 {
 	(void)f;
 	(void)pid;

@@ -31,7 +31,7 @@ static void hidden_processes(void **state)
 	close_machine(&m);
 }
 
-static int deny(struct fake *f, const struct perf_event_attr *attr, int pid, int cpu, int group)
+static int deny(struct fake *f, const struct perf_attr *attr, int pid, int cpu, int group)
 {
 	(void)f;
 	(void)attr;
