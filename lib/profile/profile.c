@@ -5,34 +5,17 @@
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include "perfdata/perfdata.h"
 #include "profile/symbols/lines.h"
 #include "profile/messages.h"
 #include "profile/recording_section.h"
 
-static void read_record(struct profile_reader *r, pfm_record_t *record)
-{
-	struct profile *p = r->target_profile;
-
-	if (record->has & PFM_SAMPLE_TIME && record->time)
-		time_span_note(&p->recorded, record->time);
-	if (record->type == PFM_RECORD_SAMPLE)
-		samples_read_record(r, record);
-	tasks_read_record(&r->tasks, record);
-	losses_read_record(&p->losses, record);
-	p->failed |= r->tasks.failed;
-}
-
 static void free_reader(struct profile_reader *r)
 {
-	tasks_free(&r->tasks);
+	end_sample_visit(&r->visit);
 	pfmi_base_free_hash(&r->place_table);
 	pfmi_base_free_hash(&r->stack_table);
 	pfmi_base_free_hash(&r->node_table);
 	free(r->is_wanted);
-	symbols_close(r->tasks.symbols);
-	chains_free(&r->chains);
 	free(r->stack);
 	free(r);
 }
@@ -82,25 +65,12 @@ static void sort_places(struct profile_place *list, size_t n, bool is_by_childre
 		qsort(list, n, sizeof(*list), is_by_children ? compare_children : compare_weights);
 }
 
-/* Opens the recording. PFMLIB_SUCCESS, or an error code after a message. */
-static int open_recording(struct profile *p, const char *path)
-{
-	pfm_error_t *error = &p->error;
-	int rc;
-
-	*error = (pfm_error_t)PFM_INIT(*error);
-	rc = pfm_open_recording(&p->session, strcmp(path, "-") ? path : "/dev/stdin", error);
-
-	if (rc == PFMLIB_SUCCESS)
-		return rc;
-	show_profile_message("%s: %s", path, describe_recording_error(error));
-	return rc;
-}
-
 /* Reads the times of the first and the last sample. */
 static int read_times(struct profile *p, const char *path)
 {
-	pfm_record_t record = PFM_INIT(record);
+	struct profile_losses losses = { .records = 0 };
+	struct sample_visitor visit;
+	struct visited_sample sample;
 	int status;
 
 	if (strcmp(path, "-") == 0) {
@@ -109,13 +79,17 @@ static int read_times(struct profile *p, const char *path)
 			"name a file");
 		return PFMLIB_ERR_INVAL;
 	}
-	status = open_recording(p, path);
-	while (status == PFMLIB_SUCCESS && pfm_next_record(p->session, &record) == 1)
-		if (record.type == PFM_RECORD_SAMPLE && record.has & PFM_SAMPLE_TIME)
-			time_span_note(&p->sampled, record.time);
+	status = open_visited_recording(&p->session, path, &p->error);
+	if (status != PFMLIB_SUCCESS)
+		return status;
+	begin_sample_visit(&visit, p->session, SOURCE_RECORDING, &losses);
+	while (visit_next_sample(&visit, &sample) == 1)
+		if (sample.record->has & PFM_SAMPLE_TIME)
+			time_span_note(&p->sampled, sample.record->time);
+	end_sample_visit(&visit);
 	pfm_close_session(p->session);
 	p->session = NULL;
-	return status;
+	return PFMLIB_SUCCESS;
 }
 
 static unsigned get_detail_keys(const struct profile_options *o)
@@ -173,64 +147,54 @@ static bool add_counts_to_parents(struct profile *p)
 	return true;
 }
 
-struct symbols *open_recorded_symbols(const char *path, const char *debug_folder)
-{
-	struct symbols *all = symbols_open(debug_folder);
-	char *release;
-	struct stat st;
-
-	if (!all)
-		return NULL;
-	if (strcmp(path, "-") != 0 && stat(path, &st) == 0)
-		symbols_set_recording(all, &st);
-	release = read_recording_text(path, PERFDATA_FEATURE_OSRELEASE);
-	if (release)
-		symbols_set_recorded_kernel(all, release);
-	free(release);
-	return all;
-}
-
-/* Prepares everything that samples are added to. False without memory. */
-static bool begin_reading(struct profile_reader *r, struct symbols *symbols)
+/* Prepares everything that samples are added to. */
+static void begin_reading(struct profile_reader *r, enum visitor_source source,
+                          struct symbols *symbols)
 {
 	struct profile *p = r->target_profile;
 
-	tasks_begin(&r->tasks, &p->texts, symbols);
-	text_pool_add(&p->texts, "");
-	p->failed = !symbols || !create_sums(p) || p->texts.failed || !choose_events(r);
-	return !p->failed;
+	begin_sample_visit(&r->visit, p->session, source, &p->losses);
+	p->failed =
+		!visit_tasks(&r->visit, &p->texts, symbols) || !create_sums(p) || !choose_events(r);
 }
 
-/* Reads all records. Returns what pfm_next_record() returned last. */
-static int read_records(struct profile_reader *r, const char *path)
+/* Adds the samples that are there. Returns what visit_next_sample() returned last. */
+static int read_samples(struct profile_reader *r)
 {
 	struct profile *p = r->target_profile;
-	pfm_record_t record = PFM_INIT(record);
+	struct visited_sample sample;
 	int rc = 0;
 
+	while (!p->failed && (rc = visit_next_sample(&r->visit, &sample)) == 1) {
+		samples_read(r, &sample);
+		p->failed |= p->texts.failed || r->visit.failed;
+	}
+	p->failed |= r->visit.failed;
+	return rc;
+}
+
+/* Reads all samples. Returns what visit_next_sample() returned last. */
+static int read_recording(struct profile_reader *r, const char *path)
+{
+	struct profile *p = r->target_profile;
+	int rc;
+
 	begin_profile_recording(path);
-	p->failed = !begin_reading(r, open_recorded_symbols(path, r->options.debug_folder)) ||
-	            (r->options.metrics && !event_counts_init(&p->counts, p->n_events));
+	begin_reading(r, SOURCE_RECORDING, open_recorded_symbols(path, r->options.debug_folder));
+	p->failed =
+		p->failed || (r->options.metrics && !event_counts_init(&p->counts, p->n_events));
 	if (!p->failed && r->options.metrics)
 		read_inherited_events(path, p->counts.is_inherited, p->n_events);
-	while (!p->failed && (rc = chains_next_record(&r->chains, p->session, &record)) == 1) {
-		read_record(r, &record);
-		p->failed |= p->texts.failed;
-		count_profile_record(p->session);
-	}
-	count_profile_record(NULL);
+	rc = read_samples(r);
 	if (r->options.metrics && !p->failed)
 		p->failed = !add_counts_to_parents(p);
+	p->recorded = r->visit.recorded;
 	return rc;
 }
 
 /* Adds up and sorts what was read. */
 static void complete_profile(struct profile *p, const struct profile_options *o)
 {
-	pfm_buffer_info_t buffers = PFM_INIT(buffers);
-
-	p->losses.damaged |=
-		pfm_buffer_statistics(p->session, &buffers) == PFMLIB_SUCCESS && buffers.damaged;
 	if (o->tree || o->children)
 		profile_add_up_tree(p, o->tree == NO_TREE ? CALLER_TREE : o->tree);
 	if (!o->tree)
@@ -249,7 +213,7 @@ int profile_read_selected(struct profile *p, const char *path, const struct prof
 	if (rc == PFMLIB_SUCCESS && p->n_slices > 1)
 		rc = read_times(p, path);
 	if (rc == PFMLIB_SUCCESS)
-		rc = open_recording(p, path);
+		rc = open_visited_recording(&p->session, path, &p->error);
 	if (rc != PFMLIB_SUCCESS) {
 		free(r);
 		return rc;
@@ -260,7 +224,7 @@ int profile_read_selected(struct profile *p, const char *path, const struct prof
 	if ((r->keys & KEY_LINE || o->detail == STACKS) && !o->no_lines && !lines_are_supported())
 		show_profile_message("libdw is missing: source lines and inlined functions are not "
 		                     "shown");
-	rc = read_records(r, path);
+	rc = read_recording(r, path);
 	free_reader(r);
 	if (p->failed)
 		rc = PFMLIB_ERR_NOMEM;
@@ -275,7 +239,7 @@ int profile_read_selected(struct profile *p, const char *path, const struct prof
 	return PFMLIB_SUCCESS;
 }
 
-struct profile_reader *profile_begin(struct profile *p, pfm_session_t *session,
+struct profile_reader *profile_begin(struct profile *p, pfm_session_t *session, bool reads_session,
                                      const struct profile_options *o)
 {
 	struct profile_reader *r = calloc(1, sizeof(*r));
@@ -287,15 +251,20 @@ struct profile_reader *profile_begin(struct profile *p, pfm_session_t *session,
 	r->target_profile = p;
 	r->options = *o;
 	r->keys = get_detail_keys(o);
-	begin_reading(r, symbols_open(o->debug_folder));
-	r->tasks.is_live = true;
+	begin_reading(r, reads_session ? SOURCE_LIVE : SOURCE_CALLER,
+	              symbols_open(o->debug_folder));
 	return r;
 }
 
-bool profile_add_record(struct profile_reader *r, pfm_record_t *record)
+bool profile_add_record(struct profile_reader *r, const pfm_record_t *record)
 {
-	read_record(r, record);
-	r->target_profile->failed |= r->target_profile->texts.failed;
+	give_record_to_visitor(&r->visit, record);
+	return profile_add_records(r);
+}
+
+bool profile_add_records(struct profile_reader *r)
+{
+	read_samples(r);
 	return !r->target_profile->failed;
 }
 
@@ -310,7 +279,7 @@ void profile_clear(struct profile_reader *r, unsigned keys)
 	p->n_places = p->n_nodes = 0;
 	r->options.keys = keys;
 	r->keys = get_detail_keys(&r->options);
-	tasks_forget_names(&r->tasks);
+	tasks_forget_names(&r->visit.tasks);
 	for (unsigned i = 0; i < p->n_events; i++) {
 		p->weights[i] = p->samples[i] = 0;
 		p->sums[i] = (struct profile_sum){ 0 };

@@ -110,22 +110,22 @@ struct profile_options {
 	const char *debug_folder; /* of separate debug files; NULL: /usr/lib/debug */
 };
 
-/* The symbols of what the recording @path saw, when it was written. @debug_folder: as in
- * profile_options. NULL without memory. */
-struct symbols *open_recorded_symbols(const char *path, const char *debug_folder);
 /* Reads the recording @path. PFMLIB_SUCCESS, or an error code after a message. */
 int profile_read_selected(struct profile *p, const char *path, const struct profile_options *o);
 void profile_free(struct profile *p);
 
-/* A profile of tasks that run, filled record by record. Mappings and names of tasks that are older
- * than the session come from /proc. */
+/* A profile of tasks that run. Mappings and names of tasks that are older than the session come
+ * from /proc. */
 struct profile_reader;
-/* Begins the profile of @session, which profile_free() closes. NULL without memory; with p->failed
+/* Begins the profile of @session, which profile_free() closes. Its records are read by
+ * profile_add_records(), or (not @reads_session) by the caller. NULL without memory; with p->failed
  * set, only profile_end() may follow. */
-struct profile_reader *profile_begin(struct profile *p, pfm_session_t *session,
+struct profile_reader *profile_begin(struct profile *p, pfm_session_t *session, bool reads_session,
                                      const struct profile_options *o);
-/* False without memory. */
-bool profile_add_record(struct profile_reader *r, pfm_record_t *record);
+/* Adds a record that the caller has read. False without memory. */
+bool profile_add_record(struct profile_reader *r, const pfm_record_t *record);
+/* Reads what the session has recorded up to now. False without memory. */
+bool profile_add_records(struct profile_reader *r);
 /* Adds up the samples of a call tree: from the nodes where stacks end to all nodes above them, and
  * to the places of all. May be called again after more samples. */
 void profile_add_up_tree(struct profile *p, enum profile_tree tree);

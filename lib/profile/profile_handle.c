@@ -178,7 +178,7 @@ int pfm_create_profile(pfm_profile_t **out, pfm_session_t *session,
 		return rc;
 	p = *out;
 	keep_messages(&p->messages);
-	p->reader = profile_begin(&p->profile, session, &p->options);
+	p->reader = profile_begin(&p->profile, session, false, &p->options);
 	stop_keeping_messages(&p->messages);
 	if (!p->reader || p->profile.failed || !read_events(p))
 		return discard_profile(out, report_profile_error(error, PFMLIB_ERR_NOMEM, NULL));

@@ -6,16 +6,14 @@
  *   stack_text.c     stacks as texts
  *   samples.c        samples, added to places, stacks and trees
  *   call_tree.c      sums of call trees
- *   profile.c        recordings and sessions, read record by record
+ *   profile.c        recordings and sessions, read sample by sample
  *
  * A file calls those above it. */
 #ifndef PFM_PROFILE_INTERNAL_H
 #define PFM_PROFILE_INTERNAL_H
 
-#include "profile/unwind/chains.h"
 #include "profile/profile.h"
-#include "profile/symbols/symbols.h"
-#include "profile/tasks/tasks.h"
+#include "profile/sample_visitor.h"
 
 enum { FRAMES_MAX = 1024 };
 
@@ -87,14 +85,12 @@ enum {
 /* State while the recording is read. */
 struct profile_reader {
 	struct profile *target_profile;
-	struct symbols *symbols;
-	struct recorded_tasks tasks;
+	struct sample_visitor visit;
 	struct hash_table place_table, stack_table, node_table;
 	size_t places_capacity, stacks_capacity, nodes_capacity;
 	struct profile_options options;
 	unsigned keys;
 	bool *is_wanted; /* of each event; NULL: all are */
-	struct chains chains;
 	struct frames frames;
 	struct named_address named[1 << NAMED_ADDRESSES_LOG2];
 	struct known_frame known_frames[1 << KNOWN_FRAMES_LOG2];
@@ -128,6 +124,6 @@ void names_find_at_address(struct profile_reader *r, uint32_t pid, uint64_t addr
 uint32_t number_stack_text(struct profile_reader *r, const pfm_record_t *record, uint32_t task);
 
 /* Adds a sample to the profile, if it is wanted. */
-void samples_read_record(struct profile_reader *r, pfm_record_t *record);
+void samples_read(struct profile_reader *r, const struct visited_sample *sample);
 
 #endif

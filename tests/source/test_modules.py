@@ -214,8 +214,8 @@ ONE_WAY = {
 }
 
 
-# A call that is a step of a path through the library, and the files that may have it. A file of
-# which the reason says "until" leaves the list with that; no file joins it.
+# A call that is a step of a path through the library, and the files that may have it: those that
+# define it, and the one that takes the step.
 STEPS = {
     # An event becomes registers: one plan, one placement, one encoder.
     r"->encode_set\(": {"lib/pmu/encoders.c"},
@@ -232,11 +232,16 @@ STEPS = {
     r"\bpfm_next_records?\(": {
         "lib/sampling/sample_reader.c",
         "lib/perfdata/perfdata_write.c",  # copies records to a file
-        "lib/profile/unwind/deferred_chains.c",  # the visitor of profiles
-        "lib/profile/profile.c",  # the public handle, until it uses that visitor
-        "tools/record/result.c",  # counts what is left, until the recorder does
-        "tools/top/top.c",  # reads in batches, until the visitor does
+        "lib/profile/sample_visitor.c",
     },
+    # Records of tasks, losses and callers are read there as well.
+    r"\b(tasks_read_record|losses_read_record|chains_hold_record)\(": {
+        "lib/profile/sample_visitor.c",
+        "lib/profile/tasks/tasks.c",
+        "lib/profile/tree/losses.c",
+        "lib/profile/unwind/deferred_chains.c",
+    },
+    r"\bchains_complete\(": {"lib/profile/sample_visitor.c", "lib/profile/unwind/chains.c"},
 }
 
 

@@ -15,12 +15,9 @@
 #include <perfmon/sampling.h>
 #include "base/grow.h"
 #include "base/hash.h"
-#include "profile/unwind/chains.h"
-#include "profile/tree/losses.h"
 #include "common/pfm.h"
 #include "profile/profile.h"
-#include "profile/tasks/tasks.h"
-#include "common/progress.h"
+#include "profile/sample_visitor.h"
 
 /* ---- samples of a recording (read.c) --------------------------------------------------------- */
 
@@ -81,7 +78,6 @@ struct export_sample {
 struct export_reader {
 	pfm_session_t *session;
 	const char *path;
-	struct progress progress;
 	struct text_pool texts; /* 0: "" */
 	bool merges_processes;  /* the code of a file has one location in all processes */
 	bool leaves_names;      /* code of files with a build id has addresses, no names */
@@ -101,15 +97,13 @@ struct export_reader {
 	void *see_mapping_arg;
 
 	/* of read.c and locations.c alone */
-	struct recorded_tasks tasks;
+	struct sample_visitor visit;
 	size_t mappings_capacity, locations_capacity, names_capacity, frames_capacity;
 	size_t functions_capacity;
 	struct hash_table mapping_table, location_table, function_table;
 	struct known_location *known; /* locations of addresses, as long as the mappings of their
 	                                 process do not change */
 	uint32_t *frames;
-	struct chains chains;
-	pfm_record_t record;
 };
 
 /* Opens the recording @path; samples of other events than @event (NULL: all) are left out.

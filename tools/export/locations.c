@@ -183,9 +183,9 @@ static void name_location(struct export_reader *r, struct export_location *l)
 	char number[24];
 
 	if (l->mode == PFM_MISC_KERNEL)
-		name = symbols_find_kernel_name(r->tasks.symbols, address);
+		name = symbols_find_kernel_name(r->visit.tasks.symbols, address);
 	if (!name && m->pid)
-		name = perf_maps_find(&r->tasks.compiled, m->pid, address);
+		name = perf_maps_find(&r->visit.tasks.compiled, m->pid, address);
 	if (!name && object)
 		address = symbols_get_shown_address(object, offset, address);
 	snprintf(number, sizeof(number), "%#llx", (unsigned long long)address);
@@ -238,7 +238,7 @@ uint32_t export_find_object(struct export_reader *r, uint32_t pid, uint64_t addr
 {
 	struct mapped_address at = { .address = address, .mode = PFM_MISC_USER };
 
-	tasks_find_mapping(&r->tasks, pid, &at);
+	tasks_find_mapping(&r->visit.tasks, pid, &at);
 	return at.mapping ? at.mapping->name : r->mappings[0].file;
 }
 
@@ -287,7 +287,7 @@ static uint32_t find_location(struct export_reader *r, uint32_t pid, struct expo
 {
 	struct mapped_address at = { .address = l.address - l.is_caller, .mode = l.mode };
 
-	tasks_find_mapping(&r->tasks, pid, &at);
+	tasks_find_mapping(&r->visit.tasks, pid, &at);
 	l.mapping = number_mapping(r, pid, &at);
 	if (at.mapping)
 		l.address += r->mappings[l.mapping].start - at.mapping->start;
@@ -298,7 +298,7 @@ uint32_t export_number_location(struct export_reader *r, const struct process *p
                                 uint64_t address, uint32_t mode, bool is_caller)
 {
 	bool is_kernel = mode == PFM_MISC_KERNEL;
-	uint32_t generation = is_kernel ? r->tasks.kernel_generation : process->generation;
+	uint32_t generation = is_kernel ? r->visit.tasks.kernel_generation : process->generation;
 	struct known_location *known = get_known_location(r, generation, address);
 	const struct export_location l = { .address = address,
 		                           .mode = mode,

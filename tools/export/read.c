@@ -21,7 +21,7 @@ static void add_frame(struct export_reader *r, unsigned *n, uint32_t location)
 
 void export_read_frames(struct export_reader *r, struct export_sample *s)
 {
-	const struct process *process = tasks_find_or_add_process(&r->tasks, s->record->pid);
+	const struct process *process = tasks_find_or_add_process(&r->visit.tasks, s->record->pid);
 	struct frame_walk walk = { .record = s->record };
 
 	s->n_frames = 0;
@@ -36,13 +36,14 @@ void export_read_frames(struct export_reader *r, struct export_sample *s)
 
 uint64_t export_hash_chain(struct export_reader *r, const struct export_sample *s)
 {
-	const struct process *process = tasks_find_or_add_process(&r->tasks, s->record->pid);
+	const struct process *process = tasks_find_or_add_process(&r->visit.tasks, s->record->pid);
 	const pfm_sample_t *sample = &s->record->body.sample;
 	const uint64_t parts[] = {
 		sample->n_chain ? pfmi_base_hash_bytes(sample->chain,
 		                                       sample->n_chain * sizeof(*sample->chain))
 				: sample->ip,
-		(uint64_t)(process ? process->generation : 0) << 32 | r->tasks.kernel_generation,
+		(uint64_t)(process ? process->generation : 0) << 32 |
+			r->visit.tasks.kernel_generation,
 		(uint64_t)s->record->pid << 32 | (s->record->misc & PFM_MISC_MODE),
 		(uint64_t)s->record->truncated << 32 | sample->n_chain,
 	};
@@ -53,23 +54,19 @@ uint64_t export_hash_chain(struct export_reader *r, const struct export_sample *
 /* ---- samples --------------------------------------------------------------------------------- */
 
 /* False if the sample is left out. */
-static bool read_sample_record(struct export_reader *r, struct export_sample *s)
+static bool read_sample(struct export_reader *r, const struct visited_sample *v,
+                        struct export_sample *s)
 {
-	pfm_record_t *record = &r->record;
-	uint32_t event = record->event == PFM_NO_EVENT ? 0 : record->event;
-	const struct task *task;
+	pfm_record_t *record = v->record;
+	struct export_event *event = &r->events[v->event];
 
-	if (record->event == PFM_NO_EVENT && r->n_events > 1) {
-		r->losses.without_event++;
+	if (!event->is_selected)
 		return false;
-	}
-	if (event >= r->n_events || !r->events[event].is_selected)
-		return false;
-	task = tasks_find(&r->tasks, record->tid);
 	*s = (struct export_sample){ .time = record->time,
-		                     .weight = record->body.sample.period,
+		                     .weight = limit_weight(event->weight, v->weight,
+		                                            &r->losses.damaged),
 		                     .has = record->has,
-		                     .event = event,
+		                     .event = v->event,
 		                     .pid = record->pid,
 		                     .tid = record->tid,
 		                     .cpu = record->cpu,
@@ -77,62 +74,43 @@ static bool read_sample_record(struct export_reader *r, struct export_sample *s)
 		                     .branches = record->body.sample.branches,
 		                     .n_branches = record->body.sample.n_branches,
 		                     .record = record,
-		                     .task = task ? task->name : 0 };
-	s->weight = limit_weight(r->events[event].weight, s->weight ? s->weight : 1,
-	                         &r->losses.damaged);
-	if (!chains_complete(&r->chains, record, tasks_find_code, &r->tasks))
-		r->failed = true;
-	r->events[event].samples++;
-	r->events[event].weight += s->weight;
+		                     .task = v->task };
+	complete_visited_chain(&r->visit, v);
+	event->samples++;
+	event->weight += s->weight;
 	if (s->has & PFM_SAMPLE_TIME)
 		time_span_note(&r->sampled, s->time);
-	return !r->failed;
+	return true;
 }
 
-static bool is_mapping_of_process(const pfm_record_t *record)
+static void see_record(void *arg, const pfm_record_t *record)
 {
-	return (record->type == PFM_RECORD_MAP || record->type == PFM_RECORD_MAP2) &&
-	       record->body.map.name && (record->misc & PFM_MISC_MODE) != PFM_MISC_KERNEL;
-}
+	const struct export_reader *r = arg;
 
-/* True if @s holds a sample. */
-static bool read_record(struct export_reader *r, struct export_sample *s)
-{
-	const pfm_record_t *record = &r->record;
-
-	if (record->type == PFM_RECORD_SAMPLE)
-		return read_sample_record(r, s);
-	if (r->see_mapping && is_mapping_of_process(record))
+	if (r->see_mapping && (record->type == PFM_RECORD_MAP || record->type == PFM_RECORD_MAP2) &&
+	    record->body.map.name && (record->misc & PFM_MISC_MODE) != PFM_MISC_KERNEL)
 		r->see_mapping(r->see_mapping_arg, record);
-	tasks_read_record(&r->tasks, record);
-	losses_read_record(&r->losses, record);
-	return false;
 }
 
 int export_next(struct export_reader *r, struct export_sample *sample)
 {
-	pfm_buffer_info_t buffers = PFM_INIT(buffers);
+	struct visited_sample visited;
 	int rc;
 
-	while ((rc = chains_next_record(&r->chains, r->session, &r->record)) == 1) {
-		bool is_sample = read_record(r, sample);
+	while ((rc = visit_next_sample(&r->visit, &visited)) == 1) {
+		bool is_sample = read_sample(r, &visited, sample);
 
-		progress_step(&r->progress, r->session);
-		r->failed |= r->texts.failed || r->tasks.failed;
+		r->failed |= r->texts.failed || r->visit.failed;
 		if (r->failed)
 			break;
 		if (is_sample)
 			return 1;
 	}
-	progress_end(&r->progress);
-	if (r->failed || rc < 0) {
-		fprintf(stderr, "pfm %s: %s: %s\n", get_running_command(), r->path,
-		        describe_reading_error(r->failed ? PFMLIB_ERR_NOMEM : rc));
-		return -1;
-	}
-	r->losses.damaged |=
-		pfm_buffer_statistics(r->session, &buffers) == PFMLIB_SUCCESS && buffers.damaged;
-	return 0;
+	if (!r->failed && rc == 0)
+		return 0;
+	show_profile_message("%s: %s", r->path,
+	                     describe_reading_error(r->failed ? PFMLIB_ERR_NOMEM : rc));
+	return -1;
 }
 
 /* ---- opening --------------------------------------------------------------------------------- */
@@ -175,31 +153,28 @@ static int describe_events(struct export_reader *r, const char *event)
 
 int export_open(struct export_reader *r, const char *path, const char *event)
 {
-	pfm_error_t error = PFM_INIT(error);
-	const char *name = strcmp(path, "-") ? path : "/dev/stdin";
+	pfm_error_t error;
 
-	*r = (struct export_reader){ .path = path, .record = PFM_INIT(r->record) };
-	if (pfm_open_recording(&r->session, name, &error) != PFMLIB_SUCCESS) {
-		fprintf(stderr, "pfm %s: %s: %s\n", get_running_command(), path,
-		        describe_recording_error(&error));
+	*r = (struct export_reader){ .path = path };
+	if (open_visited_recording(&r->session, path, &error) != PFMLIB_SUCCESS)
 		return EXIT_REFUSED;
-	}
-	progress_begin(&r->progress, path);
-	r->n_events = pfm_session_size(r->session);
+	begin_profile_recording(path);
+	begin_sample_visit(&r->visit, r->session, SOURCE_RECORDING, &r->losses);
+	r->visit.see_record = see_record;
+	r->visit.see_arg = r;
+	r->n_events = r->visit.n_events;
 	r->events = calloc(r->n_events + 1, sizeof(*r->events));
-	tasks_begin(&r->tasks, &r->texts, open_recorded_symbols(path, NULL));
-	r->tasks.has_build_ids = true;
-	if (!r->events || !r->tasks.symbols || !export_begin_locations(r))
+	if (!visit_tasks(&r->visit, &r->texts, open_recorded_symbols(path, NULL)) || !r->events ||
+	    !export_begin_locations(r))
 		return report_no_memory();
+	r->visit.tasks.has_build_ids = true;
 	return describe_events(r, event);
 }
 
 void export_close(struct export_reader *r)
 {
 	pfm_close_session(r->session);
-	symbols_close(r->tasks.symbols);
-	tasks_free(&r->tasks);
-	chains_free(&r->chains);
+	end_sample_visit(&r->visit);
 	pfmi_base_free_hash(&r->mapping_table);
 	pfmi_base_free_hash(&r->location_table);
 	pfmi_base_free_hash(&r->function_table);

@@ -4,6 +4,7 @@
 
 #include <string.h>
 #include <unistd.h>
+#include "profile/sample_visitor.h"
 
 void report_lost_samples(const struct recorder *job)
 {
@@ -77,19 +78,22 @@ static void explain_no_samples(const struct recorder *job, unsigned i,
 #define MAX_CHECKED_SIZE                                                                           \
 	(64u << 20) /* bytes of a recording that is read again to look for samples */
 
-/* Counts the samples of event @name in the recording @s, up to @most. */
+/* Counts the samples of event @name in the recording @s, and those of unknown events, up to
+ * @most. */
 static uint64_t count_samples_of(pfm_session_t *s, const char *name, uint64_t most)
 {
-	pfm_record_t record = PFM_INIT(record);
+	struct profile_losses losses = { .records = 0 };
 	pfm_count_info_t info = PFM_INIT(info);
+	struct sample_visitor visit;
+	struct visited_sample sample;
 	uint64_t n = 0;
 
-	while (n < most && pfm_next_record(s, &record) == 1)
-		n += record.type == PFM_RECORD_SAMPLE &&
-		     (record.event == PFM_NO_EVENT ||
-		      pfm_describe_count(s, record.event, &info) != PFMLIB_SUCCESS ||
-		      strcmp(info.name, name) == 0);
-	return n;
+	begin_sample_visit(&visit, s, SOURCE_RECORDING, &losses);
+	while (n < most && visit_next_sample(&visit, &sample) == 1)
+		n += pfm_describe_count(s, sample.event, &info) != PFMLIB_SUCCESS ||
+		     strcmp(info.name, name) == 0;
+	end_sample_visit(&visit);
+	return n + losses.without_event;
 }
 
 /* Counts the samples of event @name, up to @most. @most if the recording cannot be read. */

@@ -21,7 +21,6 @@
 enum { OPT_CHILDREN = LONG_ONLY, OPT_ITERATIONS, OPT_SORT };
 
 enum {
-	BATCH = 64,          /* records that are taken at once */
 	BUFFERS_MAX = 1024,  /* that are waited for */
 	NODES_MAX = 1 << 20, /* of the call tree, before the samples are forgotten */
 	NS_PER_MS = 1000000
@@ -143,14 +142,8 @@ void forget_top_samples(struct top_job *job)
 
 static int read_records(struct top_job *job)
 {
-	static pfm_record_t records[BATCH];
-	int n;
-
-	records[0].size = sizeof(records[0]);
-	while ((n = pfm_next_records(job->profile.session, records, BATCH)) > 0)
-		for (int i = 0; i < n; i++)
-			if (!profile_add_record(job->reader, &records[i]))
-				return report_no_memory();
+	if (!profile_add_records(job->reader))
+		return report_no_memory();
 	if (job->profile.n_nodes > NODES_MAX)
 		forget_top_samples(job);
 	return EXIT_DONE;
@@ -289,7 +282,7 @@ static int run_session(struct top_job *job)
 	int status;
 
 	job->view.has_children = job->options.tree != NO_TREE;
-	job->reader = profile_begin(&job->profile, job->session, &job->options);
+	job->reader = profile_begin(&job->profile, job->session, true, &job->options);
 	job->session = NULL;
 	if (!job->reader || job->profile.failed)
 		return report_no_memory();

@@ -77,7 +77,7 @@ static void name_code_without_symbol(struct profile_reader *r, const struct mapp
 	struct text_pool *texts = &r->target_profile->texts;
 	const char *name =
 		code->process && !code->is_in_file
-			? perf_maps_find(&r->tasks.compiled, code->process->pid, code->address)
+			? perf_maps_find(&r->visit.tasks.compiled, code->process->pid, code->address)
 			: NULL;
 	uint64_t address = code->address;
 	char number[2 + 16 + 1] = "";
@@ -104,7 +104,7 @@ static void look_up_names(struct profile_reader *r, const struct mapped_address 
 
 	at->object = m && !where ? m->name : names_get_text_number(r, where ? where : "[unknown]");
 	if (code->mode == PFM_MISC_KERNEL)
-		name = symbols_find_kernel_name(r->tasks.symbols, code->address);
+		name = symbols_find_kernel_name(r->visit.tasks.symbols, code->address);
 	if (object) {
 		name = symbols_find_name(object, code->offset);
 		if (needs_lines(r))
@@ -127,7 +127,7 @@ static void look_up_names(struct profile_reader *r, const struct mapped_address 
 /* The generation of the mappings that names of addresses depend on. */
 static uint32_t get_mapping_generation(const struct profile_reader *r, uint32_t mode)
 {
-	return mode == PFM_MISC_KERNEL ? r->tasks.kernel_generation : r->sample_generation;
+	return mode == PFM_MISC_KERNEL ? r->visit.tasks.kernel_generation : r->sample_generation;
 }
 
 /* Finds the names of @code, or returns those found before. */
@@ -158,7 +158,7 @@ void names_find_at_address(struct profile_reader *r, uint32_t pid, uint64_t addr
 	struct mapped_address code = { .address = address, .mode = mode };
 	const struct code_names *names;
 
-	tasks_find_mapping(&r->tasks, pid, &code);
+	tasks_find_mapping(&r->visit.tasks, pid, &code);
 	names = get_cached_names(r, &code);
 	at->object = names->object;
 	at->function = names->function;

@@ -302,7 +302,7 @@ static void fill_place_key(struct profile_reader *r, const pfm_record_t *record,
 		key->tid = record->tid;
 	}
 	if (r->keys & KEY_CGROUP && record->has & PFM_SAMPLE_CGROUP)
-		key->cgroup = tasks_get_cgroup_name(&r->tasks, record->body.sample.cgroup);
+		key->cgroup = tasks_get_cgroup_name(&r->visit.tasks, record->body.sample.cgroup);
 }
 
 static void add_to_sums(struct profile *p, const struct profile_place *key)
@@ -386,44 +386,53 @@ static void add_to_detail(struct profile_reader *r, pfm_record_t *record, struct
 		add_instruction(r, record, key);
 }
 
-void samples_read_record(struct profile_reader *r, pfm_record_t *record)
+/* Prepares the frames of the sample, and what is known of it without their names. */
+static void read_frames(struct profile_reader *r, const struct visited_sample *sample)
 {
-	struct profile *p = r->target_profile;
-	const struct task *task = tasks_find(&r->tasks, record->tid);
-	const struct process *process = tasks_find_or_add_process(&r->tasks, record->pid);
-	uint32_t event = record->event == PFM_NO_EVENT ? 0 : record->event;
-	struct profile_place key = { .event = event, .weight = record->body.sample.period };
-	bool is_sample = true;
+	pfm_record_t *record = sample->record;
 
-	if (record->event == PFM_NO_EVENT && p->n_events > 1) {
-		p->losses.without_event++;
-		return;
-	}
-	if (!task || !process || event >= p->n_events)
-		return;
-	r->sample_generation = process->generation;
-	if (r->options.metrics) {
-		p->failed |= !event_counts_read_record(&p->counts, record, event, &is_sample);
-		key.event = 0;
-		key.weight = 1;
-	}
-	if (needs_stacks(r) && !chains_complete(&r->chains, record, tasks_find_code, &r->tasks))
-		p->failed = true;
+	r->sample_generation = sample->generation;
+	if (needs_stacks(r))
+		complete_visited_chain(&r->visit, sample);
 	r->frames.n_frames = 0;
 	if (r->options.innermost_only)
 		record->truncated = 0;
-	p->has_chains = p->has_chains || record->has & PFM_SAMPLE_STACK || has_callers(record);
-	if (!is_in_time_range(r, record, &key.slice) ||
-	    !has_wanted_name(r, r->options.task, task->name) || !has_wanted_symbol(r, record) ||
-	    (r->is_wanted && !r->is_wanted[event]))
+	r->target_profile->has_chains = r->target_profile->has_chains ||
+	                                record->has & PFM_SAMPLE_STACK || has_callers(record);
+}
+
+/* Does the report have the sample? Sets its slice of time. */
+static bool is_wanted(struct profile_reader *r, const struct visited_sample *sample,
+                      uint32_t *slice)
+{
+	return is_in_time_range(r, sample->record, slice) &&
+	       has_wanted_name(r, r->options.task, sample->task) &&
+	       has_wanted_symbol(r, sample->record) &&
+	       (!r->is_wanted || r->is_wanted[sample->event]);
+}
+
+void samples_read(struct profile_reader *r, const struct visited_sample *sample)
+{
+	struct profile *p = r->target_profile;
+	pfm_record_t *record = sample->record;
+	struct profile_place key = { .event = sample->event, .weight = sample->weight };
+	bool is_sample = true;
+
+	if (r->options.metrics) {
+		p->failed |=
+			!event_counts_read_record(&p->counts, record, sample->event, &is_sample);
+		key.event = 0;
+		key.weight = 1;
+	}
+	read_frames(r, sample);
+	if (!is_wanted(r, sample, &key.slice))
 		return;
-	key.weight =
-		limit_weight(p->weights[event], key.weight ? key.weight : 1, &p->losses.damaged);
+	key.weight = limit_weight(p->weights[sample->event], key.weight, &p->losses.damaged);
 	if (is_sample)
 		add_to_sums(p, &key);
-	fill_place_key(r, record, task->name, &key);
+	fill_place_key(r, record, sample->task, &key);
 	if (is_sample)
 		add_to_detail(r, record, &key);
 	if (r->options.metrics)
-		add_counts(r, record, event, &key);
+		add_counts(r, record, sample->event, &key);
 }

@@ -36,17 +36,21 @@ struct chains {
 	struct waiting_thread *threads;
 	size_t n_threads, threads_capacity;
 	struct hash_table thread_table;
-	bool has_ended;
-	int read_result; /* the last result of pfm_next_record() */
+	bool has_ended; /* no more frames will come */
+	bool failed;    /* no memory */
 };
 
-/**
- * Take the next record of @session, as pfm_next_record() does.
- *
- * Samples whose user frames come in a later record are held until it is there, and so are the
- * records after them. Samples whose frames never come have PFM_TRUNCATED_CHAIN.
- */
-int chains_next_record(struct chains *c, pfm_session_t *session, pfm_record_t *record);
+/* Samples whose user frames come in a later record are held until it is there, and so are the
+ * records after them, so that their order stays. Samples whose frames never come have
+ * PFM_TRUNCATED_CHAIN. A caller takes records that were held first, then reads one and takes it at
+ * once unless it is held. */
+
+/* Takes the oldest record that was held, if it is complete. It is valid until the next call. */
+bool chains_take_record(struct chains *c, pfm_record_t *record);
+/* Holds @record, or reads the frames that it brings. False if the caller has it at once. */
+bool chains_hold_record(struct chains *c, const pfm_record_t *record);
+/* No more records come: those that are held are complete. */
+void chains_end(struct chains *c);
 
 /**
  * Give @record, a sample, the chain that its user registers and its copy of the stack, or its

@@ -240,8 +240,7 @@ static bool has_space(struct chains *c)
 	return budget_allows(&c->waiting, c->waiting_bytes);
 }
 
-/* Takes the first record if it is complete. */
-static bool take_first_complete_sample(struct chains *c, pfm_record_t *record)
+bool chains_take_record(struct chains *c, pfm_record_t *record)
 {
 	struct waiting_sample *w = c->first_waiting;
 
@@ -250,7 +249,7 @@ static bool take_first_complete_sample(struct chains *c, pfm_record_t *record)
 	/* It is the oldest of its thread as well. */
 	if (w->is_waiting && (c->has_ended || !has_space(c))) {
 		take_oldest(find_thread(c, w->record.tid));
-		complete_without_frames(w);
+		c->failed |= !complete_without_frames(w);
 	}
 	if (w->is_waiting)
 		return false;
@@ -264,38 +263,23 @@ static bool take_first_complete_sample(struct chains *c, pfm_record_t *record)
 	return true;
 }
 
-/* Handles a record that was read. True if the caller gets it at once. */
-static bool handle_record(struct chains *c, const pfm_record_t *record)
+bool chains_hold_record(struct chains *c, const pfm_record_t *record)
 {
-	bool is_kept = true;
-
 	if (record->type == PFM_RECORD_DEFERRED_CHAIN) {
-		if (!read_deferred_chain(c, record))
-			c->read_result = PFMLIB_ERR_NOMEM;
-		return false;
-	}
-	if (record->type == PFM_RECORD_EXIT && !complete_thread_without_frames(c, record->tid))
-		c->read_result = PFMLIB_ERR_NOMEM;
-	if (!c->first_waiting && !has_deferred_chain(record))
+		c->failed |= !read_deferred_chain(c, record);
 		return true;
-	is_kept = queue_record(c, record);
-	if (!is_kept)
-		c->read_result = PFMLIB_ERR_NOMEM;
-	return false;
+	}
+	if (record->type == PFM_RECORD_EXIT)
+		c->failed |= !complete_thread_without_frames(c, record->tid);
+	if (!c->first_waiting && !has_deferred_chain(record))
+		return false;
+	c->failed |= !queue_record(c, record);
+	return true;
 }
 
-int chains_next_record(struct chains *c, pfm_session_t *session, pfm_record_t *record)
+void chains_end(struct chains *c)
 {
-	for (;;) {
-		if (take_first_complete_sample(c, record))
-			return 1;
-		if (c->has_ended)
-			return c->read_result;
-		c->read_result = pfm_next_record(session, record);
-		if (c->read_result == 1 && handle_record(c, record))
-			return 1;
-		c->has_ended = c->read_result != 1;
-	}
+	c->has_ended = true;
 }
 
 void chains_free_waiting(struct chains *c)

@@ -74,7 +74,7 @@ static void records_one_by_one(void **state)
 	(void)state;
 	write_three_samples(&t);
 	assert_int_equal(pfm_open_recording(&session, t.path, NULL), PFMLIB_SUCCESS);
-	r = profile_begin(&p, session, &options);
+	r = profile_begin(&p, session, false, &options);
 	assert_non_null(r);
 	while (pfm_next_record(session, &record) == 1)
 		assert_true(profile_add_record(r, &record));
