@@ -65,7 +65,7 @@ ALONE = {
     "lib/compat/libpfm4": ("units_libpfm4", "libpfm4_threads", "libpfm4", "libpfm4_clients", "peer")
 }
 # The C tests that have files of tools/ in them.
-LINK_TOOLS = ("device_model", "device_run", "doctor_faults", "stat_errors")
+LINK_TOOLS = ("device_model", "device_run", "doctor_faults", "stat_slices")
 
 SWAPS = {
     "<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==", "&&": "||", "||": "&&",

@@ -210,6 +210,54 @@ unsigned pfm_count_metrics(const pfm_session_t *s);
 int pfm_compute_session_metric(const pfm_session_t *s, unsigned i, const pfm_count_t *counts,
                                unsigned rounds, double seconds, pfm_session_metric_t *out);
 
+/** A part of a count: that of one run, or of an interval. Frozen: its size never changes. */
+typedef struct pfm_count_part {
+	double raw;              /**< as read from the counter */
+	double enabled, running; /**< times of any unit; both 0: raw is the whole count */
+} pfm_count_part_t;
+
+/** A count of an input of a metric. Frozen: its size never changes. */
+typedef struct pfm_input_count {
+	unsigned input;        /**< number of the input, for pfm_describe_metric_input() */
+	unsigned group;        /**< counts with the same number were taken at the same time */
+	double value;          /**< the count; of several runs their mean */
+	double error;          /**< its standard error, 0 if it is exact */
+	double observed;       /**< share of the time in which it was taken, 0 to 1 */
+	pfm_quality_t quality; /**< how far value can be trusted; PFM_QUALITY_NOT_COUNTED: none */
+	int reserved;          /**< 0 */
+	/** the parts of the count, for errors from repetitions and intervals; NULL: unknown */
+	const pfm_count_part_t *parts;
+	uint64_t more[2]; /**< 0 */
+} pfm_input_count_t;
+
+/** Counts from which a metric is computed. */
+typedef struct pfm_metric_counts {
+	size_t size;
+	/** PFM_ERROR_PROPAGATED: the error follows from those of the counts; the others need parts.
+	 */
+	pfm_error_model_t model;
+	unsigned n_counts;
+	const pfm_input_count_t *counts; /**< in any order; those of one input are added */
+	unsigned n_parts;                /**< parts of each count */
+	unsigned runs_per_part;          /**< runs that a part is the sum of; 0: one */
+	double seconds;                  /**< duration, for metrics that are rates; 0: unknown */
+} pfm_metric_counts_t;
+
+/** Computes metric @event of @pmu from counts of its inputs, which the caller has summed as it
+ * likes: over runs, CPUs or tasks. Constants of the machine are read. The result is that of
+ * pfm_compute_session_metric(), with request 0; missing is the index of a count without a value
+ * that the metric needs. One measurement of exact counts has error 0; a partial count, or too few
+ * parts, make the error unknown. Sums of metrics are not checked.
+ *
+ * Returns PFMLIB_SUCCESS, or
+ *   PFMLIB_ERR_NOTFOUND  the event is not a metric
+ *   PFMLIB_ERR_INVAL     a pointer is NULL, a size is not set, the number of an input is out of
+ *                        range, the model is unknown or seconds is negative
+ *   PFMLIB_ERR_NOMEM     out of memory
+ * Thread-safe. */
+int pfm_compute_counted_metric(const pfm_ctx_t *ctx, int pmu, unsigned event,
+                               const pfm_metric_counts_t *data, pfm_session_metric_t *out);
+
 #pragma GCC visibility pop
 
 #ifdef __cplusplus

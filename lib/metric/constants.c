@@ -34,17 +34,6 @@ static bool read_constant(const struct sys *sys, const char *name, double second
 	return true;
 }
 
-bool pfmi_metric_read_constant(const struct sys *sys, const pfm_metric_input_t *in, double seconds,
-                               double *value)
-{
-	if (!in->is_constant)
-		return false;
-	if (read_constant(sys, in->text, seconds, value))
-		return true;
-	*value = in->preset;
-	return in->has_preset;
-}
-
 int pfm_read_metric_constant(const pfm_ctx_t *ctx, const pfm_metric_input_t *input, double seconds,
                              double *value)
 {
@@ -54,6 +43,10 @@ int pfm_read_metric_constant(const pfm_ctx_t *ctx, const pfm_metric_input_t *inp
 		return PFMLIB_ERR_INVAL;
 	ctx = context_get_or_default(ctx);
 	*value = 0;
-	return pfmi_metric_read_constant(&ctx->sys, &in, seconds, value) ? PFMLIB_SUCCESS
-	                                                                 : PFMLIB_ERR_NOTFOUND;
+	if (!in.is_constant)
+		return PFMLIB_ERR_NOTFOUND;
+	if (read_constant(&ctx->sys, in.text, seconds, value))
+		return PFMLIB_SUCCESS;
+	*value = in.preset;
+	return in.has_preset ? PFMLIB_SUCCESS : PFMLIB_ERR_NOTFOUND;
 }

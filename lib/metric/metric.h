@@ -24,11 +24,6 @@
 #define METRIC_MAX_SLOTS  256
 #define METRIC_MAX_INPUTS 256
 
-/* Reads input @in, a constant of the machine or of a measurement of @seconds (0: unknown). False if
- * it is unknown, or an event. */
-bool pfmi_metric_read_constant(const struct sys *sys, const pfm_metric_input_t *in, double seconds,
-                               double *value);
-
 /* The texts of one metric. */
 struct metric {
 	const struct table *table;

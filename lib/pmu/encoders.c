@@ -3,7 +3,7 @@
  * event. */
 #include "pmu/pmu_internal.h"
 
-/* What a table without an encoder of this library has. */
+/* The encoder of tables that this library has none for. */
 static const struct encoder_ops no_ops = { .registers = "", .default_levels = PFM_PLM0 | PFM_PLM3 };
 
 /* A table of addresses would cost a relocation for each. */

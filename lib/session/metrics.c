@@ -2,7 +2,6 @@
 /* Metrics in a session. A text that names no event may name a metric or a group of metrics. Their
  * events are planned into groups that are counted together, each event once. Values of metrics are
  * computed from the counts of the session, or from their differences between two readings. */
-#include <float.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -168,113 +167,109 @@ void pfmi_session_free_metrics(struct pfm_session *s)
 
 /* ---- values -------------------------------------------------------------------------------- */
 
-/* The inputs of a metric over several rounds. */
-struct metric_input_counts {
-	const struct pfm_session *session;
-	const struct session_metric *metric;
+/* A reading from which the metrics of a session are computed. */
+struct metric_reading {
 	const pfm_count_t *counts;
+	unsigned rounds;
 	double seconds;
-	pfm_quality_t quality;
-	int group; /* -1: no group so far */
-	bool is_across_groups;
-	int missing_count; /* index of an input that was not counted; negative: none */
 };
 
-static const pfm_count_t *get_round_count(const struct metric_input_counts *in, unsigned round,
+/* The counts of a metric's inputs, and their numbers in the session. */
+struct collected_counts {
+	const struct pfm_session *session;
+	const struct metric_reading *reading;
+	unsigned n;
+	pfm_input_count_t *counts;
+	pfm_count_part_t *parts; /* those of each count, one after the other */
+	unsigned *numbers;
+};
+
+static const pfm_count_t *get_round_count(const struct collected_counts *c, unsigned round,
                                           unsigned i)
 {
-	return (const pfm_count_t *)((const char *)in->counts +
-	                             ((size_t)round * in->session->n_counts + i) *
-	                                     base_get_struct_size(in->counts));
+	return (const pfm_count_t *)((const char *)c->reading->counts +
+	                             ((size_t)round * c->session->n_counts + i) *
+	                                     base_get_struct_size(c->reading->counts));
 }
 
-/* Merges the quality of count @i into input @input. False if the count has no value. */
-static bool note_input_quality(struct metric_input_counts *in, const pfm_count_t *c, unsigned i)
+/* Adds count @i of the session as one of input @input: the mean over the rounds, and each round as
+ * a part. */
+static void collect_count(struct collected_counts *c, unsigned input, unsigned i)
 {
-	int group = (int)in->session->counts[i].config.group;
+	pfm_input_count_t *to = &c->counts[c->n];
+	pfm_count_part_t *parts = &c->parts[(size_t)c->n * c->reading->rounds];
 
-	if (c->quality > in->quality)
-		in->quality = c->quality;
-	in->is_across_groups |= in->group >= 0 && in->group != group;
-	in->group = group;
-	if (c->quality < PFM_QUALITY_NOT_COUNTED)
-		return true;
-	in->missing_count = (int)i;
-	return false;
-}
+	c->numbers[c->n++] = i;
+	*to = (pfm_input_count_t){ .input = input,
+		                   .group = c->session->counts[i].config.group,
+		                   .observed = 1,
+		                   .parts = parts };
+	for (unsigned r = 0; r < c->reading->rounds; r++) {
+		const pfm_count_t *count = get_round_count(c, r, i);
 
-static double get_missing_value(void)
-{
-	const uint64_t bits = 0x7ff8000000000000;
-	double v;
-
-	memcpy(&v, &bits, sizeof(v));
-	return v;
-}
-
-/* Sums input @input in @round over the PMUs and CPUs of its event. NaN if a count is missing. */
-static double sum_input_counts(struct metric_input_counts *in, unsigned round, unsigned input,
-                               bool needed)
-{
-	pfm_metric_input_t d = PFM_INIT(d);
-	double sum = 0;
-	bool any = false;
-
-	for (unsigned i = 0; i < in->session->n_counts && in->metric->planned_events[input]; i++) {
-		const pfm_count_t *c = get_round_count(in, round, i);
-
-		if (in->session->counts[i].config.planned_event !=
-		    in->metric->planned_events[input])
-			continue;
-		if (needed ? !note_input_quality(in, c, i) : c->quality >= PFM_QUALITY_NOT_COUNTED)
-			return get_missing_value();
-		sum += (double)c->value;
-		any = true;
+		to->quality = count->quality > to->quality ? count->quality : to->quality;
+		parts[r].raw = (double)count->value;
+		to->value += (double)count->value;
 	}
-	if (any || in->metric->planned_events[input] ||
-	    pfm_describe_metric_input(in->session->ctx, (int)in->metric->ref.pmu,
-	                              in->metric->ref.row, input, &d))
-		return any ? sum : get_missing_value();
-	return pfmi_metric_read_constant(&in->session->sys, &d, in->seconds, &sum)
-	               ? sum
-	               : get_missing_value();
+	to->value /= c->reading->rounds;
 }
 
-static int estimate_metric(struct metric_input_counts *in, unsigned rounds,
-                           pfm_metric_value_t *value)
+/* True if count @i of @s is one of input @input: of its event on some PMU or CPU. */
+static bool is_count_of_input(const struct pfm_session *s, const struct session_metric *m,
+                              unsigned input, unsigned i)
 {
-	pfm_metric_info_t info = PFM_INIT(info);
-	double *samples = calloc((size_t)rounds * in->metric->n_inputs + 1, sizeof(*samples));
-	int rc = samples ? pfm_describe_metric(in->session->ctx, (int)in->metric->ref.pmu,
-	                                       in->metric->ref.row, &info)
-	                 : PFMLIB_ERR_NOMEM;
+	return m->planned_events[input] &&
+	       s->counts[i].config.planned_event == m->planned_events[input];
+}
 
-	for (unsigned r = 0; r < rounds && !rc; r++)
-		for (unsigned i = 0; i < in->metric->n_inputs; i++)
-			samples[(size_t)r * in->metric->n_inputs + i] =
-				sum_input_counts(in, r, i, i < info.n_value_inputs);
-	if (!rc)
-		rc = pfm_compute_metric(in->session->ctx, (int)in->metric->ref.pmu,
-		                        in->metric->ref.row,
-		                        &(pfm_metric_data_t){ .size = sizeof(pfm_metric_data_t),
-		                                              .model = PFM_ERROR_FROM_REPETITIONS,
-		                                              .n_inputs = in->metric->n_inputs,
-		                                              .samples = samples,
-		                                              .n_samples = rounds },
-		                        value);
-	free(samples);
+static size_t count_input_counts(const struct pfm_session *s, const struct session_metric *m)
+{
+	size_t n = 0;
+
+	for (unsigned input = 0; input < m->n_inputs; input++)
+		for (unsigned i = 0; i < s->n_counts; i++)
+			n += is_count_of_input(s, m, input, i);
+	return n;
+}
+
+static int compute_collected(struct collected_counts *c, const struct session_metric *m,
+                             pfm_session_metric_t *out)
+{
+	pfm_metric_counts_t data = { .size = sizeof(data),
+		                     .model = PFM_ERROR_FROM_REPETITIONS,
+		                     .counts = c->counts,
+		                     .n_parts = c->reading->rounds,
+		                     .seconds = c->reading->seconds };
+	int rc;
+
+	for (unsigned input = 0; input < m->n_inputs; input++)
+		for (unsigned i = 0; i < c->session->n_counts; i++)
+			if (is_count_of_input(c->session, m, input, i))
+				collect_count(c, input, i);
+	data.n_counts = c->n;
+	rc = pfm_compute_counted_metric(c->session->ctx, (int)m->ref.pmu, m->ref.row, &data, out);
+	if (!rc && out->missing >= 0)
+		out->missing = (int)c->numbers[out->missing];
 	return rc;
 }
 
-/* Sets the error of a value from a single reading: zero if everything was counted all the time,
- * else unknown. */
-static void set_single_round_error(const struct metric_input_counts *in, pfm_metric_value_t *v)
+/* Computes metric @m and the quality of its value. */
+static int compute_value(const struct pfm_session *s, const struct session_metric *m,
+                         const struct metric_reading *r, pfm_session_metric_t *out)
 {
-	bool exact = in->quality == PFM_QUALITY_EXACT;
+	const size_t most = count_input_counts(s, m) + 1;
+	struct collected_counts c = { .session = s,
+		                      .reading = r,
+		                      .counts = calloc(most, sizeof(*c.counts)),
+		                      .parts = calloc(most * r->rounds, sizeof(*c.parts)),
+		                      .numbers = calloc(most, sizeof(*c.numbers)) };
+	int rc =
+		c.counts && c.parts && c.numbers ? compute_collected(&c, m, out) : PFMLIB_ERR_NOMEM;
 
-	v->error = exact ? 0 : -1;
-	v->low = exact ? v->value : -DBL_MAX;
-	v->high = exact ? v->value : DBL_MAX;
+	free(c.counts);
+	free(c.parts);
+	free(c.numbers);
+	return rc;
 }
 
 unsigned pfm_count_metrics(const pfm_session_t *s)
@@ -282,40 +277,9 @@ unsigned pfm_count_metrics(const pfm_session_t *s)
 	return s ? s->n_metrics : 0;
 }
 
-/* Computes metric @metric and the quality of its value. */
-static int compute_value(const struct pfm_session *s, const struct session_metric *metric,
-                         const pfm_count_t *counts, unsigned rounds, double seconds,
-                         struct metric_input_counts *in, pfm_metric_value_t *v)
-{
-	int rc = PFMLIB_SUCCESS;
-
-	*in = (struct metric_input_counts){ .session = s,
-		                            .metric = metric,
-		                            .counts = counts,
-		                            .seconds = seconds,
-		                            .group = -1,
-		                            .missing_count = -1 };
-	*v = (pfm_metric_value_t){ .size = sizeof(*v),
-		                   .state = PFM_METRIC_NOT_COUNTED,
-		                   .missing = -1,
-		                   .over_threshold = -1 };
-	if (rounds)
-		rc = estimate_metric(in, rounds, v);
-	if (!rc && rounds == 1 && !v->state)
-		set_single_round_error(in, v);
-	return rc;
-}
-
 /* ---- plausibility ---------------------------------------------------------------------------- */
 
 #define MAX_SUM_PARTS 8
-
-/* A reading from which the metrics of a session are computed. */
-struct metric_reading {
-	const pfm_count_t *counts;
-	unsigned rounds;
-	double seconds;
-};
 
 static const struct session_metric *find_session_metric(const struct pfm_session *s, int pmu,
                                                         unsigned event)
@@ -328,84 +292,73 @@ static const struct session_metric *find_session_metric(const struct pfm_session
 
 /* Checks the sum that @out is a part of, if the session has all parts. */
 static int check_session_sum(const struct pfm_session *s, const struct metric_reading *r,
-                             const pfm_session_metric_t *out, pfm_metric_check_t *check)
+                             pfm_session_metric_t *out)
 {
+	pfm_metric_check_t check = PFM_INIT(check);
 	pfm_metric_value_t parts[MAX_SUM_PARTS];
 	unsigned events[MAX_SUM_PARTS];
 	bool extrapolated = false;
 	double whole;
 	int n = pfm_list_metric_sum(s->ctx, out->pmu, out->event, events, MAX_SUM_PARTS, &whole);
+	int rc;
 
 	for (int i = 0; i < n; i++) {
 		const struct session_metric *m = find_session_metric(s, out->pmu, events[i]);
-		struct metric_input_counts in;
-		int rc;
+		pfm_session_metric_t part = PFM_INIT(part);
 
 		if (!m)
 			return PFMLIB_SUCCESS;
-		rc = compute_value(s, m, r->counts, r->rounds, r->seconds, &in, &parts[i]);
+		rc = compute_value(s, m, r, &part);
 		if (rc)
 			return rc;
-		extrapolated |= in.quality != PFM_QUALITY_EXACT;
+		parts[i] = (pfm_metric_value_t){ .size = sizeof(parts[i]),
+			                         .value = part.value,
+			                         .error = part.error,
+			                         .low = part.low,
+			                         .high = part.high,
+			                         .state = part.state };
+		extrapolated |= part.quality != PFM_QUALITY_EXACT;
 	}
-	return n > 0 ? pfm_check_metric_sum(parts, (unsigned)n, whole, extrapolated, check)
-	             : PFMLIB_SUCCESS;
+	rc = n > 0 ? pfm_check_metric_sum(parts, (unsigned)n, whole, extrapolated, &check)
+	           : PFMLIB_SUCCESS;
+	if (!rc && n > 0) {
+		out->plausibility = check.result;
+		out->reason = check.reason;
+	}
+	return rc;
 }
 
-/* Sets the plausibility of @out, whose value is @v. */
-static int check_session_metric(const struct pfm_session *s, const struct metric_reading *r,
-                                const pfm_metric_value_t *v, pfm_session_metric_t *out)
+/* Metric @m before a reading. */
+static pfm_session_metric_t identify_metric(const struct session_metric *m)
 {
-	pfm_metric_check_t check = PFM_INIT(check);
-	pfm_metric_info_t info = PFM_INIT(info);
-	double peak = 0;
-	int rc = pfm_describe_metric(s->ctx, out->pmu, out->event, &info);
-
-	if (!rc && !v->state && pfmi_metric_is_memory_bandwidth(&info))
-		peak = pfm_memory_bandwidth(s->ctx);
-	if (!rc)
-		rc = pfm_check_metric(s->ctx, out->pmu, out->event, v,
-		                      out->quality != PFM_QUALITY_EXACT, peak, &check);
-	if (!rc && check.result == PFM_PLAUSIBLE && !v->state)
-		rc = check_session_sum(s, r, out, &check);
-	out->plausibility = check.result;
-	out->reason = check.reason;
-	return rc;
+	return (pfm_session_metric_t){ .size = sizeof(pfm_session_metric_t),
+		                       .pmu = (int)m->ref.pmu,
+		                       .event = m->ref.row,
+		                       .state = PFM_METRIC_NOT_COUNTED,
+		                       .quality = PFM_QUALITY_NOT_COUNTED,
+		                       .missing = -1,
+		                       .over_threshold = -1,
+		                       .reason = "" };
 }
 
 int pfm_compute_session_metric(const pfm_session_t *s, unsigned i, const pfm_count_t *counts,
                                unsigned rounds, double seconds, pfm_session_metric_t *out)
 {
+	const struct metric_reading r = { counts, rounds, seconds };
 	pfm_session_metric_t full;
-	struct metric_input_counts in;
-	pfm_metric_value_t v;
-	int rc;
+	int rc = PFMLIB_SUCCESS;
 
 	if (!s || i >= s->n_metrics || !base_has_struct_size(out) ||
 	    (rounds && !base_has_struct_size(counts)))
 		return PFMLIB_ERR_INVAL;
-	rc = compute_value(s, &s->metrics[i], counts, rounds, seconds, &in, &v);
+	full = identify_metric(&s->metrics[i]);
+	if (rounds)
+		rc = compute_value(s, &s->metrics[i], &r, &full);
+	if (!rc && rounds && full.plausibility == PFM_PLAUSIBLE && !full.state)
+		rc = check_session_sum(s, &r, &full);
 	if (rc)
 		return rc;
-	full = (pfm_session_metric_t){ .size = sizeof(full),
-		                       .pmu = (int)in.metric->ref.pmu,
-		                       .event = in.metric->ref.row,
-		                       .request = in.metric->request,
-		                       .value = v.value,
-		                       .error = v.error,
-		                       .low = v.low,
-		                       .high = v.high,
-		                       .state = v.state,
-		                       .missing = in.missing_count,
-		                       .over_threshold = v.over_threshold,
-		                       .quality = rounds && in.missing_count < 0
-		                                          ? in.quality
-		                                          : PFM_QUALITY_NOT_COUNTED,
-		                       .across_groups = in.is_across_groups };
-	rc = check_session_metric(s, &(struct metric_reading){ counts, rounds, seconds }, &v,
-	                          &full);
-	if (rc)
-		return rc;
+	full.request = s->metrics[i].request;
 	base_copy_struct_out(out, &full, sizeof(full));
 	return PFMLIB_SUCCESS;
 }

@@ -93,22 +93,26 @@ def program_objects():
     return found
 
 
-def symbols(path):
-    """(defined, needed) names of an object file."""
-    defined, needed = set(), set()
-    for line in subprocess.run(["nm", path], check=True, capture_output=True,
-                               text=True).stdout.splitlines():
-        kind, name = line.split()[-2:]
+def symbols(paths):
+    """Object file -> (defined, needed) names, for each of @paths."""
+    found = {p: (set(), set()) for p in paths}
+    lines = subprocess.run(["nm", "-A", "--"] + sorted(set(paths)), check=True,
+                           capture_output=True, text=True).stdout.splitlines()
+    for line in lines:
+        path, _, entry = line.rpartition(":")
+        kind, name = entry.split()[-2:]
         if kind == "U":
-            needed.add(name)
+            found[path][1].add(name)
         elif kind.isupper():
-            defined.add(name)
-    return defined, needed
+            found[path][0].add(name)
+    return found
 
 
 def calls():
     """(caller, callee, symbol) between the sources of lib/."""
-    tables = {source: symbols(path) for source, path in objects().items()}
+    paths = objects()
+    read = symbols(paths.values())
+    tables = {source: read[path] for source, path in paths.items()}
     found, home = [], {}
     for source, (defined, _) in tables.items():
         for name in defined:
@@ -225,6 +229,13 @@ STEPS = {
     # the library uses struct perf_attr (lib/machine/perf_abi.h).
     r"\bstruct perf_event_attr\b": {"lib/session/perf_attr.c", "lib/compat/libpfm4/perf.c",
                                        "lib/compat/libpfm4/pfmlib.c"},
+    # Counts become the value of a metric.
+    r"\bpfm_compute_metric\(": {
+        "lib/metric/evaluate.c",
+        "lib/session/metric_counts.c",  # counts of a session, or of rows of pfm stat
+        "tools/encode/metric.c",  # numbers that the user types
+        "tools/report/metrics.c",  # weights of samples, by function
+    },
     # A record becomes a sample.
     r"\bpfmi_sampling_decode_record\(": {"lib/sampling/record_decode.c",
                                          "lib/sampling/sample_reader.c"},
@@ -304,7 +315,9 @@ class TestCallers(unittest.TestCase):
         exporter/ calls it, or its own file does and a test reads it alone."""
         if not shutil.which("nm"):
             self.skipTest("nm is missing (Debian package binutils)")
-        tables = {p: symbols(o) for p, o in program_objects().items()}
+        paths = program_objects()
+        read = symbols(paths.values())
+        tables = {source: read[path] for source, path in paths.items()}
         if "tools/common/pfm.c" not in tables:
             self.skipTest("the command, which calls some functions, was not built")
         needed, tested = set(), set()

@@ -20,8 +20,7 @@ struct metric_use {
 /* A computed metric. */
 struct metric_answer {
 	pfm_metric_info_t info;
-	pfm_metric_value_t value;
-	pfm_quality_t quality; /* worst quality of its counts */
+	pfm_session_metric_t value;
 };
 
 /* Finds metric @name on @pmu (NULL: default PMUs). PFMLIB_SUCCESS, or a code with @error. */

@@ -284,8 +284,9 @@ static void put_metric_qualities(struct exposition *x, const struct stat_job *jo
 	for (unsigned i = 0; i < s->n_metrics; i++)
 		if (s->metrics[i].is_computed)
 			put_quality(x, list_metric_labels(&labels, job, &s->metrics[i]),
-			            has_metric_value(&s->metrics[i]) ? s->metrics[i].answer.quality
-			                                             : PFM_QUALITY_NOT_COUNTED);
+			            has_metric_value(&s->metrics[i])
+			                    ? s->metrics[i].answer.value.quality
+			                    : PFM_QUALITY_NOT_COUNTED);
 }
 
 static void put_metric_errors(struct exposition *x, const struct stat_job *job)

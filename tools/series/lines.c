@@ -71,7 +71,7 @@ static void put_metric_line(FILE *out, const struct stat_job *job, const struct 
 	else
 		fputs("-\t-\t", out);
 	put_line_field(out, m->answer.info.unit);
-	put_line_field(out, pfm_quality_name(has_metric_value(m) ? m->answer.quality
+	put_line_field(out, pfm_quality_name(has_metric_value(m) ? m->answer.value.quality
 	                                                         : PFM_QUALITY_NOT_COUNTED));
 	fprintf(out, "%s\n",
 	        has_metric_value(m) ? "" : pfm_metric_state_name(m->answer.value.state));

@@ -262,11 +262,8 @@ int plan_stat_metrics(struct stat_job *job)
 		status = add_topdown(job, job->topdown);
 	if (status == EXIT_DONE && !order_metric_tree(job))
 		status = report_bad_option("metrics", ENOMEM);
-	if (status == EXIT_DONE && (job->metrics.n || job->rotation.is_on)) {
-		if (job->metrics.n)
-			job->memory_peak = pfm_memory_bandwidth(job->ctx);
+	if (status == EXIT_DONE && (job->metrics.n || job->rotation.is_on))
 		status = plan_metrics(job);
-	}
 	if (status != EXIT_DONE || job->events.n)
 		return status;
 	fprintf(stderr,

@@ -3,7 +3,9 @@
 #include "stat/metrics.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+#include "base/grow.h"
 
 /* Finds the event of @text, whose last part is @name. Returns no event if qualifiers change the
  * count. */
@@ -86,20 +88,6 @@ bool is_row_of_input(const struct stat_row *row, const struct metric_input *inpu
 	       strcmp(row->event, input->in.alias) == 0;
 }
 
-static void add_row_to_input(const struct stat_row *row, struct input_counts *r, unsigned i,
-                             int *group)
-{
-	const pfm_tally_t *t = &row->tally;
-	double error = t->counted > 1 ? sqrt(t->squares / (t->counted - 1) / t->counted) : 0;
-
-	r->counts[i].value += t->mean;
-	r->counts[i].error = sqrt(r->counts[i].error * r->counts[i].error + error * error);
-	if (t->counted && t->count.quality > r->quality)
-		r->quality = t->count.quality;
-	r->across |= *group >= 0 && *group != (int)row->info.group;
-	*group = (int)row->info.group;
-}
-
 static bool is_row_of(const struct stat_job *job, unsigned k, const struct metric_search *rows,
                       const struct metric_input *input)
 {
@@ -168,91 +156,109 @@ static bool is_repeated(const struct stat_job *job, unsigned k, const struct met
 	return false;
 }
 
-/* Adds the rows that count input @i: counts of one event on several core types are summed, and all
- * of them must exist. */
-static void add_rows_to_input(const struct stat_job *job, const struct metric_search *rows,
-                              const struct metric_input *input, struct input_counts *r, unsigned i,
-                              int *group)
+/* The counts of a metric's inputs. */
+struct collected_rows {
+	pfm_input_count_t *counts;
+	unsigned n;
+	size_t capacity;
+	bool failed;
+};
+
+static void collect_row(const struct stat_job *job, const struct stat_row *row, unsigned input,
+                        struct collected_rows *c)
 {
-	unsigned found = 0, counted = 0;
+	const pfm_tally_t *t = &row->tally;
+
+	c->counts = base_grow_list(c->counts, c->n, &c->capacity, sizeof(*c->counts), &c->failed);
+	if (c->failed)
+		return;
+	c->counts[c->n++] = (pfm_input_count_t){
+		.input = input,
+		.group = row->info.group,
+		.value = t->mean,
+		.error = t->counted > 1 ? sqrt(t->squares / (t->counted - 1) / t->counted) : 0,
+		.observed =
+			t->count.enabled ? (double)t->count.running / (double)t->count.enabled : 1,
+		.quality = t->counted ? t->count.quality : PFM_QUALITY_NOT_COUNTED,
+		.parts = needs_slices(job) ? row->slices : NULL
+	};
+}
+
+/* Collects the rows that count @input, number @i: counts of one event on several core types are
+ * summed. False without such a row. */
+static bool collect_rows_of_input(const struct stat_job *job, const struct metric_search *rows,
+                                  const struct metric_input *input, unsigned i,
+                                  struct collected_rows *c)
+{
+	bool is_found = false;
 
 	for (unsigned k = 0; k < job->n_rows; k++) {
 		if (!is_row_of(job, k, rows, input) || is_repeated(job, k, rows, input))
 			continue;
-		add_row_to_input(&job->rows[k], r, i, group);
-		if (r->n_uses < MAX_METRIC_ROWS)
-			r->uses[r->n_uses++] = (struct row_use){ i, k };
-		counted += job->rows[k].tally.counted != 0;
-		found++;
+		collect_row(job, &job->rows[k], i, c);
+		is_found = true;
 	}
-	r->found += found != 0;
-	r->counts[i].known = found && counted == found;
+	return is_found;
 }
 
-/* Reads all inputs. @whole: fails at the first event without a row. */
-static bool read_inputs(const struct stat_job *job, const struct stat_metric *m,
-                        const struct metric_search *rows, double elapsed, bool whole,
-                        struct input_counts *r)
+/* Collects the rows of all inputs. @whole: fails at the first event without a row. */
+static bool collect_rows(const struct stat_job *job, const struct stat_metric *m,
+                         const struct metric_search *rows, const pfm_metric_info_t *info,
+                         bool whole, struct collected_rows *c)
 {
 	struct metric_input input;
-	const pfm_metric_input_t *in = &input.in;
-	int group = -1;
+	bool is_asked = !whole;
 
-	r->metric = *m;
-	r->info = (pfm_metric_info_t)PFM_INIT(r->info);
-	r->quality = PFM_QUALITY_EXACT;
-	r->across = false;
-	r->found = r->asked = r->n_uses = 0;
-	if (pfm_describe_metric(job->ctx, m->pmu, m->event, &r->info))
-		return false;
-	/* Clear only the inputs of this metric: the array is large enough for any metric. */
-	memset(r->counts, 0, r->info.n_inputs * sizeof(r->counts[0]));
-	for (unsigned i = 0; i < r->info.n_inputs && find_stat_input(job, m, i, &input); i++) {
-		if (in->is_constant) {
-			r->counts[i].known = !pfm_read_metric_constant(job->ctx, in, elapsed,
-			                                               &r->counts[i].value);
+	for (unsigned i = 0; i < info->n_inputs && find_stat_input(job, m, i, &input); i++) {
+		bool is_found =
+			!input.in.is_constant && collect_rows_of_input(job, rows, &input, i, c);
+
+		if (input.in.is_constant || i >= info->n_value_inputs)
 			continue;
-		}
-		r->asked += i < r->info.n_value_inputs;
-		add_rows_to_input(job, rows, &input, r, i, &group);
-		if (whole && r->found < r->asked)
+		is_asked = true;
+		if (whole && !is_found)
 			return false;
 	}
-	return true;
+	return is_asked && !c->failed;
+}
+
+/* Repetitions show the error by themselves, one run by slices of time. */
+static int compute_rows(const struct stat_job *job, const struct stat_metric *m, double elapsed,
+                        const struct collected_rows *c, pfm_session_metric_t *out)
+{
+	pfm_metric_counts_t data = { .size = sizeof(data),
+		                     .n_counts = c->n,
+		                     .counts = c->counts,
+		                     .seconds = elapsed > 0 ? elapsed : 0 };
+
+	if (needs_slices(job)) {
+		data.model =
+			job->repeat > 1 ? PFM_ERROR_FROM_REPETITIONS : PFM_ERROR_FROM_INTERVALS;
+		data.n_parts = job->n_slices;
+		data.runs_per_part = job->repeat > 1 ? job->runs_in_slice : 1;
+	}
+	return pfm_compute_counted_metric(job->ctx, m->pmu, m->event, &data, out);
 }
 
 bool evaluate_rows(const struct stat_job *job, const struct stat_metric *m,
                    const struct metric_search *rows, double elapsed, bool whole,
-                   struct input_counts *r, pfm_metric_value_t *v)
+                   struct metric_answer *out)
 {
-	if (!read_inputs(job, m, rows, elapsed, whole, r) || (whole && !r->asked))
-		return false;
-	if (pfm_compute_metric(job->ctx, m->pmu, m->event,
-	                       &(pfm_metric_data_t){ .size = sizeof(pfm_metric_data_t),
-	                                             .n_inputs = r->info.n_inputs,
-	                                             .operands = r->counts },
-	                       v) ||
-	    (whole && v->state))
-		return false;
-	if (!v->state && needs_slices(job))
-		estimate_metric_error(job,
-		                      &(struct metric_inputs){ *m, r->counts, r->info.n_inputs,
-		                                               r->uses, r->n_uses, r->quality,
-		                                               r->across },
-		                      v);
-	return true;
+	struct collected_rows c = { 0 };
+	bool is_computed;
+
+	*out = (struct metric_answer){ .info = PFM_INIT(out->info), .value = PFM_INIT(out->value) };
+	is_computed = !pfm_describe_metric(job->ctx, m->pmu, m->event, &out->info) &&
+	              collect_rows(job, m, rows, &out->info, whole, &c) &&
+	              !compute_rows(job, m, elapsed, &c, &out->value) &&
+	              !(whole && out->value.state);
+	free(c.counts);
+	return is_computed;
 }
 
 bool compute_stat_metric(const struct stat_job *job, const struct stat_metric *m, const char *label,
                          double elapsed, struct metric_answer *out)
 {
-	static struct input_counts r;
-
-	out->value = (pfm_metric_value_t)PFM_INIT(out->value);
-	if (!evaluate_rows(job, m, &(struct metric_search){ .label = label, .metric = m }, elapsed,
-	                   false, &r, &out->value))
-		return false;
-	out->info = r.info;
-	out->quality = r.quality;
-	return true;
+	return evaluate_rows(job, m, &(struct metric_search){ .label = label, .metric = m },
+	                     elapsed, false, out);
 }

@@ -7,29 +7,29 @@
 
 enum { NUMBER_SIZE = 40, UNIT_SIZE = 512 };
 
-const char *get_common_pmu(const struct stat_job *job, const struct stat_metric *m)
+const char *get_common_pmu(const struct stat_job *job, int number)
 {
 	perfmon_pmu_info_t pmu = PFM_INIT(pmu);
 
 	for (unsigned i = 0; i < job->metrics.n; i++)
-		if (job->metrics.at[i].pmu != m->pmu)
-			return pfm_describe_pmu(job->ctx, m->pmu, &pmu) ? "" : pmu.name;
+		if (job->metrics.at[i].pmu != number)
+			return pfm_describe_pmu(job->ctx, number, &pmu) ? "" : pmu.name;
 	return "";
 }
 
 /* Prints the mark of an impossible value; its reason follows the metrics. */
-static void print_check(const struct stat_job *job, const pfm_metric_check_t *check)
+static void print_check(const struct stat_job *job, const pfm_session_metric_t *v)
 {
-	if (check->result)
+	if (v->plausibility)
 		fprintf(job->out, "  %s%s%s", term_colour_begin(job->out, RED),
-		        pfm_plausibility_name(check->result), term_colour_end(job->out));
+		        pfm_plausibility_name(v->plausibility), term_colour_end(job->out));
 }
 
-static void print_metric(const struct stat_job *job, const struct input_counts *r,
-                         const pfm_metric_value_t *v, const pfm_metric_check_t *check,
+static void print_metric(const struct stat_job *job, const struct metric_answer *r,
                          const char *label, double time)
 {
-	const char *pmu = get_common_pmu(job, &r->metric);
+	const pfm_session_metric_t *v = &r->value;
+	const char *pmu = get_common_pmu(job, v->pmu);
 	char value[40] = "";
 
 	if (v->state == PFM_METRIC_DEFINED)
@@ -55,20 +55,20 @@ static void print_metric(const struct stat_job *job, const struct input_counts *
 		fprintf(job->out, "  +- %.2g", v->error);
 	if (!v->state && v->error < 0)
 		fprintf(job->out, "  +- unknown");
-	if (!v->state && r->quality == PFM_QUALITY_SCALED && r->across)
+	if (!v->state && v->quality == PFM_QUALITY_SCALED && v->across_groups)
 		fprintf(job->out, "  (from groups counted at different times)");
-	else if (!v->state && r->quality != PFM_QUALITY_EXACT)
-		fprintf(job->out, "  %s", pfm_quality_name(r->quality));
+	else if (!v->state && v->quality != PFM_QUALITY_EXACT)
+		fprintf(job->out, "  %s", pfm_quality_name(v->quality));
 	if (v->over_threshold > 0)
 		fputs("  look closer", job->out);
-	print_check(job, check);
+	print_check(job, v);
 	fputc('\n', job->out);
 }
 
-static void put_metric_line(const struct stat_job *job, const struct input_counts *r,
-                            const pfm_metric_value_t *v, const pfm_metric_check_t *check,
+static void put_metric_line(const struct stat_job *job, const struct metric_answer *r,
                             const char *label, double time)
 {
+	const pfm_session_metric_t *v = &r->value;
 	struct json j = { .out = job->out };
 	perfmon_pmu_info_t pmu = PFM_INIT(pmu);
 
@@ -76,7 +76,7 @@ static void put_metric_line(const struct stat_job *job, const struct input_count
 	if (time >= 0)
 		put_real(&j, "time", time);
 	put_text(&j, "metric", r->info.name);
-	if (!pfm_describe_pmu(job->ctx, r->metric.pmu, &pmu))
+	if (!pfm_describe_pmu(job->ctx, v->pmu, &pmu))
 		put_text(&j, "pmu", pmu.name);
 	put_text_if(&j, "label", label);
 	if (v->state)
@@ -93,14 +93,14 @@ static void put_metric_line(const struct stat_job *job, const struct input_count
 		put_number(&j, "low", v->low);
 		put_number(&j, "high", v->high);
 	}
-	put_text(&j, "quality", pfm_quality_name(v->state ? PFM_QUALITY_NOT_COUNTED : r->quality));
-	put_bool(&j, "scaled", r->quality == PFM_QUALITY_SCALED);
-	put_bool(&j, "across_groups", r->across);
+	put_text(&j, "quality", pfm_quality_name(v->state ? PFM_QUALITY_NOT_COUNTED : v->quality));
+	put_bool(&j, "scaled", v->quality == PFM_QUALITY_SCALED);
+	put_bool(&j, "across_groups", v->across_groups != 0);
 	if (v->over_threshold >= 0)
 		put_bool(&j, "over_threshold", v->over_threshold != 0);
-	if (check->result) {
-		put_text(&j, "implausible", pfm_plausibility_name(check->result));
-		put_text(&j, "reason", check->reason);
+	if (v->plausibility) {
+		put_text(&j, "implausible", pfm_plausibility_name(v->plausibility));
+		put_text(&j, "reason", v->reason);
 	}
 	put_text_if(&j, "parent", r->info.parent);
 	if (r->info.level)
@@ -110,10 +110,10 @@ static void put_metric_line(const struct stat_job *job, const struct input_count
 }
 
 /* Prints a further metric of a count as perf does: with empty columns of the count. */
-static void print_metric_columns(const struct stat_job *job, const struct input_counts *r,
-                                 const pfm_metric_value_t *v, const pfm_metric_check_t *check,
+static void print_metric_columns(const struct stat_job *job, const struct metric_answer *r,
                                  const char *label, double time)
 {
+	const pfm_session_metric_t *v = &r->value;
 	const char *sep = job->separator;
 	char value[NUMBER_SIZE] = "", error[NUMBER_SIZE] = "", unit[UNIT_SIZE];
 
@@ -127,11 +127,11 @@ static void print_metric_columns(const struct stat_job *job, const struct input_
 	         r->info.name);
 	put_field(job, value, sep);
 	put_field(job, unit, sep);
-	put_field(job, pfm_quality_name(v->state ? PFM_QUALITY_NOT_COUNTED : r->quality), sep);
+	put_field(job, pfm_quality_name(v->state ? PFM_QUALITY_NOT_COUNTED : v->quality), sep);
 	put_field(job,
-	          v->state        ? pfm_metric_state_name(v->state)
-	          : check->result ? pfm_plausibility_name(check->result)
-	                          : "",
+	          v->state          ? pfm_metric_state_name(v->state)
+	          : v->plausibility ? pfm_plausibility_name(v->plausibility)
+	                            : "",
 	          sep);
 	if (!v->state && v->error > 0)
 		snprintf(error, sizeof(error), "%.9g", v->error);
@@ -150,86 +150,84 @@ bool is_requested_metric(const struct stat_job *job, int pmu, unsigned event)
 	return false;
 }
 
-/* Checks the sum that @m is a part of, if all its parts were requested. */
-static void check_sum(const struct stat_job *job, const struct stat_metric *m, const char *label,
-                      double elapsed, pfm_metric_check_t *check)
+/* Checks the sum that the metric is a part of, if all its parts were requested. */
+static void check_sum(const struct stat_job *job, const char *label, double elapsed,
+                      pfm_session_metric_t *v)
 {
-	static struct metric_answer a;
+	pfm_metric_check_t check = PFM_INIT(check);
 	pfm_metric_value_t parts[MAX_SUM_PARTS];
 	unsigned events[MAX_SUM_PARTS];
 	bool extrapolated = false;
 	double whole;
-	int n = pfm_list_metric_sum(job->ctx, m->pmu, m->event, events, MAX_SUM_PARTS, &whole);
+	int n = pfm_list_metric_sum(job->ctx, v->pmu, v->event, events, MAX_SUM_PARTS, &whole);
 
 	for (int i = 0; i < n; i++)
-		if (!is_requested_metric(job, m->pmu, events[i]))
+		if (!is_requested_metric(job, v->pmu, events[i]))
 			return;
 	for (int i = 0; i < n; i++) {
+		struct metric_answer a;
+
 		if (!compute_stat_metric(job,
-		                         &(struct stat_metric){ .pmu = m->pmu, .event = events[i] },
+		                         &(struct stat_metric){ .pmu = v->pmu, .event = events[i] },
 		                         label, elapsed, &a))
 			return;
-		parts[i] = a.value;
-		extrapolated |= a.quality != PFM_QUALITY_EXACT;
+		parts[i] = (pfm_metric_value_t){ .size = sizeof(parts[i]),
+			                         .value = a.value.value,
+			                         .error = a.value.error,
+			                         .low = a.value.low,
+			                         .high = a.value.high,
+			                         .state = a.value.state };
+		extrapolated |= a.value.quality != PFM_QUALITY_EXACT;
 	}
-	if (n > 0)
-		pfm_check_metric_sum(parts, (unsigned)n, whole, extrapolated, check);
-}
-
-/* Checks whether the value of @m is possible. */
-static void check_value(const struct stat_job *job, const struct stat_metric *m, const char *label,
-                        double elapsed, const pfm_metric_value_t *v, pfm_quality_t quality,
-                        pfm_metric_check_t *check)
-{
-	if (pfm_check_metric(job->ctx, m->pmu, m->event, v, quality != PFM_QUALITY_EXACT,
-	                     job->memory_peak, check) ||
-	    check->result != PFM_PLAUSIBLE || v->state)
+	if (n <= 0 || pfm_check_metric_sum(parts, (unsigned)n, whole, extrapolated, &check))
 		return;
-	check_sum(job, m, label, elapsed, check);
+	v->plausibility = check.result;
+	v->reason = check.reason;
 }
 
 /* The reasons why values of a report are impossible, each once. */
 struct check_reasons {
 	unsigned n;
-	pfm_metric_check_t checks[2 * (PFM_ABOVE_PEAK + 1)];
+	struct check_reason {
+		pfm_plausibility_t result;
+		const char *text;
+	} list[2 * (PFM_ABOVE_PEAK + 1)];
 };
 
-static void add_reason(struct check_reasons *r, const pfm_metric_check_t *check)
+static void add_reason(struct check_reasons *r, const pfm_session_metric_t *v)
 {
 	for (unsigned i = 0; i < r->n; i++)
-		if (r->checks[i].result == check->result &&
-		    strcmp(r->checks[i].reason, check->reason) == 0)
+		if (r->list[i].result == v->plausibility && strcmp(r->list[i].text, v->reason) == 0)
 			return;
-	if (check->result && r->n < sizeof(r->checks) / sizeof(r->checks[0]))
-		r->checks[r->n++] = *check;
+	if (v->plausibility && r->n < sizeof(r->list) / sizeof(r->list[0]))
+		r->list[r->n++] = (struct check_reason){ v->plausibility, v->reason };
 }
 
 static void print_check_reasons(const struct stat_job *job, const struct check_reasons *r)
 {
 	for (unsigned i = 0; i < r->n; i++)
-		fprintf(job->out, "\n  %s:\n    %s\n", pfm_plausibility_name(r->checks[i].result),
-		        r->checks[i].reason);
+		fprintf(job->out, "\n  %s:\n    %s\n", pfm_plausibility_name(r->list[i].result),
+		        r->list[i].text);
 }
 
 static void report_metric(const struct stat_job *job, const struct stat_metric *m,
                           const char *label, double elapsed, double time, bool whole,
                           struct check_reasons *reasons)
 {
-	static struct input_counts r;
-	pfm_metric_value_t v = PFM_INIT(v);
-	pfm_metric_check_t check = PFM_INIT(check);
+	struct metric_answer r;
 
 	if (!evaluate_rows(job, m, &(struct metric_search){ .label = label, .metric = m }, elapsed,
-	                   whole, &r, &v))
+	                   whole, &r))
 		return;
-	check_value(job, m, label, elapsed, &v, r.quality, &check);
-	add_reason(reasons, &check);
+	if (r.value.plausibility == PFM_PLAUSIBLE && !r.value.state)
+		check_sum(job, label, elapsed, &r.value);
+	add_reason(reasons, &r.value);
 	if (job->json)
-		put_metric_line(job, &r, &v, &check, label, time);
+		put_metric_line(job, &r, label, time);
 	else if (job->separator)
-		print_metric_columns(job, &r, &v, &check, label, time);
+		print_metric_columns(job, &r, label, time);
 	else
-		print_metric(job, &r, &v, &check, label, time);
+		print_metric(job, &r, label, time);
 }
 
 /* Reports the metrics of each label. */

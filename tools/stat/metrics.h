@@ -6,24 +6,10 @@
 #include "common/metric.h"
 #include "stat/stat.h"
 
-enum { MAX_METRIC_ROWS = 1024 };
-
 /* An input of a metric, and the event that it means. */
 struct metric_input {
 	pfm_metric_input_t in;
 	struct event_at at;
-};
-
-/* Sums of the rows that count each input of a metric. */
-struct input_counts {
-	struct stat_metric metric;
-	pfm_metric_info_t info;
-	pfm_quality_t quality; /* worst quality of its counts */
-	bool across;           /* true if groups differ */
-	unsigned found, asked; /* found: events among the rows; asked: events of the metric */
-	unsigned n_uses;
-	pfm_metric_operand_t counts[256];
-	struct row_use uses[MAX_METRIC_ROWS];
 };
 
 /* Selects the rows for a value: those with the label, of one PMU or of all for NULL. For an event
@@ -50,6 +36,6 @@ bool is_row_of_input(const struct stat_row *row, const struct metric_input *inpu
  * defined. */
 bool evaluate_rows(const struct stat_job *job, const struct stat_metric *m,
                    const struct metric_search *rows, double elapsed, bool whole,
-                   struct input_counts *r, pfm_metric_value_t *v);
+                   struct metric_answer *out);
 
 #endif

@@ -143,8 +143,7 @@ static bool compute_row_rate(const struct stat_job *job, const struct stat_row *
 bool compute_row_ratio(const struct stat_job *job, const struct stat_row *row, double elapsed,
                        struct ratio *out)
 {
-	static struct input_counts r;
-	pfm_metric_value_t v = PFM_INIT(v);
+	struct metric_answer a;
 	const struct metric_search own = { row->label, row->info.pmu, row, NULL },
 				   all = { row->label, NULL, row, NULL };
 
@@ -152,10 +151,10 @@ bool compute_row_ratio(const struct stat_job *job, const struct stat_row *row, d
 		struct stat_metric *m = &job->ratios.at[i];
 
 		if (!may_start_expression(job, m, row) ||
-		    (!evaluate_rows(job, m, &own, elapsed, true, &r, &v) &&
-		     !evaluate_rows(job, m, &all, elapsed, true, &r, &v)))
+		    (!evaluate_rows(job, m, &own, elapsed, true, &a) &&
+		     !evaluate_rows(job, m, &all, elapsed, true, &a)))
 			continue;
-		*out = (struct ratio){ r.info.name, r.info.unit, v.value, r.quality };
+		*out = (struct ratio){ a.info.name, a.info.unit, a.value.value, a.value.quality };
 		m->is_beside_count = true;
 		return true;
 	}

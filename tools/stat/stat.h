@@ -64,7 +64,7 @@ struct stat_row {
 	bool was_counted; /* true if it had a value in some run or interval */
 	pfm_count_sum_t sum;          /* sum of this run or interval */
 	pfm_tally_t tally;            /* statistics of all runs, or of this interval */
-	struct slice *slices;         /* counts at each slice of time, or NULL (errors.c) */
+	pfm_count_part_t *slices;     /* counts at each slice of time, or NULL (slices.c) */
 	struct slot_rates slot_rates; /* with --rotate (rotation.c) */
 };
 
@@ -209,8 +209,8 @@ struct ratio {
 /* Finds the requested metrics and adds groups with their events. Returns an exit status. */
 int plan_stat_metrics(struct stat_job *job);
 void free_stat_metrics(struct stat_job *job);
-/* The name of the metric's PMU if metrics of several PMUs were requested, else "". */
-const char *get_common_pmu(const struct stat_job *job, const struct stat_metric *m);
+/* The name of PMU @number if metrics of several PMUs were requested, else "". */
+const char *get_common_pmu(const struct stat_job *job, int number);
 /* Adds the metrics among the texts of -e. False without memory. */
 bool add_session_metrics(struct stat_job *job, const pfm_session_t *session);
 /* Computes a metric from the rows of @label. False if that is impossible; the value may still be
@@ -228,7 +228,7 @@ bool compute_row_ratio(const struct stat_job *job, const struct stat_row *row, d
 /* Reports metrics; as text also the ratios that belong to no count. */
 void report_metrics(const struct stat_job *job, double elapsed, double time);
 
-/* ---- errors of metrics (errors.c) ------------------------------------------------------------ */
+/* ---- slices of time (slices.c) ------------------------------------------------------------ */
 
 /* True if counts must be read in slices of time, to estimate the error of extrapolation. */
 bool needs_slices(const struct stat_job *job);
@@ -240,23 +240,6 @@ uint64_t begin_slice(struct stat_job *job);
 void add_to_slice(struct stat_row *row, unsigned slice, const pfm_count_t *count);
 /* Ends the current slice. */
 void end_slice(struct stat_job *job);
-
-/* A metric's value and its inputs. */
-struct metric_inputs {
-	struct stat_metric metric;
-	const pfm_metric_operand_t *counts; /* counts of its inputs */
-	unsigned n;
-	const struct row_use {
-		unsigned input, row;
-	} * uses; /* pairs of a row and the input that it counts */
-	unsigned n_uses;
-	pfm_quality_t quality; /* the worst quality of its inputs */
-	bool spans_groups;     /* the inputs are in several groups */
-};
-
-/* Sets error and interval of @v, unless nothing was extrapolated. */
-void estimate_metric_error(const struct stat_job *job, const struct metric_inputs *j,
-                           pfm_metric_value_t *v);
 
 /* ---- metrics as a tree (tree.c) -------------------------------------------------------------- */
 
@@ -306,9 +289,7 @@ struct stat_job {
 	unsigned intervals, detail;
 	struct event_list metric_names;
 	struct stat_metrics metrics, ratios;
-	double memory_peak; /* memory bandwidth of this machine in millions of bytes per second; 0:
-	                       unknown */
-	unsigned topdown;   /* levels of top-down analysis; 0: not requested */
+	unsigned topdown;                  /* levels of top-down analysis; 0: not requested */
 	uint64_t interval, timeout, delay; /* nanoseconds; 0: not given */
 	/* state while it runs */
 	struct stat_target *parts;

@@ -255,7 +255,7 @@ static void put_row(const struct stat_job *job, FILE *out, const struct stat_met
                     const struct metric_answer *a, unsigned depth)
 {
 	perfmon_event_info_t e = PFM_INIT(e);
-	const char *pmu = get_common_pmu(job, m);
+	const char *pmu = get_common_pmu(job, m->pmu);
 
 	fprintf(out, "<span class=\"row%s\" style=\"--depth:%u\"><span class=\"name\" title=\"",
 	        a->value.over_threshold > 0 ? " over" : "", depth);
@@ -399,8 +399,8 @@ static void put_page(const struct stat_job *job, FILE *out, double elapsed)
 
 	for (unsigned i = 0; i < job->metrics.n; i++)
 		if (compute_stat_metric(job, &job->metrics.at[i], "", elapsed, &a)) {
-			scaled |= a.quality == PFM_QUALITY_SCALED;
-			partial |= a.quality == PFM_QUALITY_PARTIAL;
+			scaled |= a.value.quality == PFM_QUALITY_SCALED;
+			partial |= a.value.quality == PFM_QUALITY_PARTIAL;
 		}
 	fputs(html_head, out);
 	fputs("<title>Metrics of ", out);
