@@ -33,7 +33,7 @@ void show_profile_progress(const char *text);
 void begin_profile_recording(const char *path);
 void count_profile_record(const pfm_session_t *s);
 /* Subjects of messages that are shown once after each set_profile_messages(). */
-enum profile_topic { TOPIC_MEMORY, TOPIC_UNWINDING, TOPIC_XZ, TOPIC_SERVERS, TOPIC_CPLUSPLUS };
+enum profile_topic { TOPIC_MEMORY, TOPIC_UNWINDING, TOPIC_XZ, TOPIC_SERVERS };
 /* True for the first call with @topic in this thread since set_profile_messages(). */
 bool is_new_profile_topic(enum profile_topic topic);
 /* Reports, once, that memory does not suffice for all names and lines: those of a file are all

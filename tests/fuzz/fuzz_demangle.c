@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Any text as a symbol of Rust, of both forms. */
+/* Any text as a symbol of Rust, of both forms, and of C++. */
 #include <stdlib.h>
 #include <string.h>
+#include "profile/symbols/demangle/cpp_name.h"
 #include "profile/symbols/symbols.h"
 #include "time_bound.h"
 
-static void try_name(const char *prefix, const uint8_t *data, size_t size)
+static void try_name(char *(*demangle)(const char *symbol), const char *prefix, const uint8_t *data,
+                     size_t size)
 {
 	size_t n = strlen(prefix);
 	char *symbol = malloc(n + size + 1), *plain;
@@ -16,7 +18,7 @@ static void try_name(const char *prefix, const uint8_t *data, size_t size)
 	if (size)
 		memcpy(symbol + n, data, size);
 	symbol[n + size] = '\0';
-	plain = symbols_demangle_rust(symbol);
+	plain = demangle(symbol);
 	if (plain && strlen(plain) >= SYMBOL_SIZE)
 		abort();
 	free(plain);
@@ -25,7 +27,8 @@ static void try_name(const char *prefix, const uint8_t *data, size_t size)
 
 int try_input(const uint8_t *data, size_t size)
 {
-	try_name("_R", data, size);
-	try_name("_ZN", data, size);
+	try_name(symbols_demangle_rust, "_R", data, size);
+	try_name(symbols_demangle_rust, "_ZN", data, size);
+	try_name(symbols_demangle_cpp, "_Z", data, size);
 	return 0;
 }

@@ -31,7 +31,13 @@ LEAVES = {"compat/libpfm3", "compat/libpfm4"}
 APART = {"region/adapters"}
 
 # Cycles of files inside a module that are wanted: the files, and why.
-FILE_CYCLES = {}
+DEMANGLE = "profile/symbols/demangle/cpp_"
+FILE_CYCLES = {
+    # The grammar of C++ names is recursive: types have expressions, expressions have names, names
+    # have types. The printer follows it.
+    frozenset(DEMANGLE + n + ".c" for n in ("entities", "expressions", "types")),
+    frozenset(DEMANGLE + n + ".c" for n in ("print", "print_text", "print_types", "print_values")),
+}
 
 
 def module_of(path):
