@@ -101,6 +101,27 @@ def drawn(n, seed):
     return samples
 
 
+class Apart(Recording):
+    """Two events that sample each for itself, with one period: 100 samples of each, of which a
+    function has a share."""
+
+    def attrs(self):
+        for number in (CYCLES, INSTRUCTIONS):
+            attr = bytearray(112)
+            struct.pack_into("<IIQQQ", attr, 0, 0, 112, EVENTS[number][1], 10 ** 6,
+                             IDENTIFIER | IP | TID | TIME | CPU)
+            struct.pack_into("<Q", attr, 40, 1 << 18)
+            self.record(64, bytes(attr) + struct.pack("<Q", number), 0)
+
+    def trailer(self, pid):
+        return struct.pack("<IIQIIQ", pid, pid, self.time, 0, 0, CYCLES)
+
+    def take(self, number, function, draw):
+        self.time += draw.randrange(400000, 600000)
+        self.record(9, struct.pack("<QQIIQII", number, 0x1004 + 16 * function, 5, 5, self.time, 0,
+                                   0))
+
+
 PROGRAM = """
 #define _GNU_SOURCE
 #include <sched.h>
@@ -162,6 +183,43 @@ class Base(unittest.TestCase):
             nodes[p.get("node")] = path
             out[path if "node" in p else p["function"]] = {m["metric"]: m for m in p["metrics"]}
         return out
+
+
+@unittest.skipIf(sys.byteorder == "big", "programs of this order are not crafted")
+class EventsThatSampleApart(Base):
+    """The number of samples in the whole recording is that of the periods counted, within one."""
+
+    def record(self, functions):
+        program = os.path.join(self.folder, "program")
+        with open(program, "wb") as f:
+            f.write(crafted_program([b"f%d" % i for i in range(2)]))
+        made = Apart()
+        made.attrs()
+        made.map(5, 0x1000, program.encode())
+        draw = random.Random(11)
+        for function in functions:
+            made.take(CYCLES, function, draw)
+            made.take(INSTRUCTIONS, function, draw)
+        made.write(os.path.join(self.folder, "perf.data"))
+
+    def test_the_samples_of_each_event_are_counted(self):
+        self.record([0] * 100)
+        self.assertIn("samples: 100 of cycles, 100 of instructions\n",
+                      self.pfm("report", "--metrics=hardware::ipc").stdout)
+
+    def test_a_function_with_all_samples_is_known_within_a_period(self):
+        self.record([0] * 100)
+        ipc = self.values("--metrics=hardware::ipc")["f0"]["ipc"]
+        self.assertAlmostEqual(ipc["value"], 1)
+        self.assertLess(ipc["error"], 0.01)
+
+    def test_a_function_with_half_of_them_is_not(self):
+        """Of 200 samples that fall on two functions by chance, 100 +- 7 are on one of them."""
+        draw = random.Random(5)
+        self.record([draw.randrange(2) for _ in range(200)])
+        ipc = self.values("--metrics=hardware::ipc")["f0"]["ipc"]
+        self.assertGreater(ipc["error"], 0.05)
+        self.assertLess(ipc["error"], 0.15)
 
 
 @unittest.skipIf(sys.byteorder == "big", "programs of this order are not crafted")

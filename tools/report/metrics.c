@@ -335,29 +335,34 @@ static double count_column_samples(const struct event_counts *c, const struct me
 	return least < 0 ? 0 : least;
 }
 
+/* Input @in of a metric in each batch. */
+static void fill_repetitions(const struct report_job *job, const struct column_input *in,
+                             uint32_t block, double values[COUNT_BATCHES])
+{
+	if (in->is_known && !in->is_constant) {
+		event_counts_get_repetitions(&job->profile.counts, block, (uint32_t)in->event,
+		                             values);
+		return;
+	}
+	for (unsigned b = 0; b < COUNT_BATCHES; b++)
+		values[b] = in->is_known ? in->constant : NAN;
+}
+
 /* The value of a metric at a place. Each batch counts as a repetition of the whole, as the value is
  * that of their mean. False without memory. */
 static bool compute_column(const struct report_job *job, const struct metric_column *m,
                            uint32_t block, pfm_metric_value_t *v)
 {
 	double *samples = calloc((size_t)COUNT_BATCHES * m->info.n_inputs, sizeof(*samples));
+	double values[COUNT_BATCHES];
 	pfm_metric_data_t data = PFM_INIT(data);
 	int rc;
 
-	for (unsigned b = 0; samples && b < COUNT_BATCHES; b++)
-		for (unsigned i = 0; i < m->info.n_inputs; i++) {
-			const struct column_input *in = &m->inputs[i];
-			double *to = &samples[(size_t)b * m->info.n_inputs + i];
-
-			if (!in->is_known)
-				*to = NAN;
-			else if (in->is_constant)
-				*to = in->constant;
-			else
-				*to = COUNT_BATCHES *
-				      event_counts_get_value(&job->profile.counts, block,
-				                             (uint32_t)in->event, b);
-		}
+	for (unsigned i = 0; samples && i < m->info.n_inputs; i++) {
+		fill_repetitions(job, &m->inputs[i], block, values);
+		for (unsigned b = 0; b < COUNT_BATCHES; b++)
+			samples[(size_t)b * m->info.n_inputs + i] = values[b];
+	}
 	data.model = PFM_ERROR_FROM_REPETITIONS;
 	data.n_inputs = m->info.n_inputs;
 	data.samples = samples;

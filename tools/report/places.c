@@ -48,10 +48,32 @@ void put_share(FILE *out, double share, uint64_t n)
 	fprintf(out, "%6.2f%% +-%5.2f", 100 * share, 100 * standard_error(share, n));
 }
 
+/* The samples of each event that samples, of a report of metrics: "cycles 100, instructions 100".
+ * False if there are not several. */
+static bool put_samples_of_leaders(const struct profile *p)
+{
+	const struct event_counts *c = &p->counts;
+	char number[GROUPED_MAX], title[NAME_LINE];
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < c->n_events; i++)
+		n += c->leader[i] == i && c->added[i];
+	if (n < 2 || p->n_slices > 1)
+		return false;
+	fputs("samples:", stdout);
+	for (unsigned i = 0; i < c->n_events; i++)
+		if (c->leader[i] == i && c->added[i])
+			printf(" %s of %s%s", group_digits(c->added[i], number),
+			       profile_format_line(get_event_name(p, i), title), --n ? "," : "\n");
+	return true;
+}
+
 void put_group_title(const struct profile *p, unsigned event, unsigned slice)
 {
 	char number[GROUPED_MAX], title[NAME_LINE];
 
+	if (put_samples_of_leaders(p))
+		return;
 	printf("%s%s%s", term_colour_begin(stdout, BOLD),
 	       profile_format_line(get_event_name(p, event), title), term_colour_end(stdout));
 	if (p->n_slices > 1)

@@ -5,6 +5,7 @@
 #include "profile/tree/event_counts.h"
 
 #include <linux/perf_event.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/grow.h"
@@ -31,12 +32,14 @@ bool event_counts_init(struct event_counts *c, unsigned n)
 		                    .enabled = calloc(n + 1, sizeof(*c->enabled)),
 		                    .running = calloc(n + 1, sizeof(*c->running)),
 		                    .enabled_in_tasks = calloc(n + 1, sizeof(*c->enabled_in_tasks)),
+		                    .recorded = calloc(n + 1, sizeof(*c->recorded)),
+		                    .added = calloc(n + 1, sizeof(*c->added)),
 		                    .is_inherited = calloc(n + 1, sizeof(*c->is_inherited)),
 		                    .is_of_cpus = calloc(n + 1, sizeof(*c->is_of_cpus)) };
 	for (unsigned i = 0; c->leader && i < n; i++)
 		c->leader[i] = i;
-	return c->leader && c->enabled && c->running && c->enabled_in_tasks && c->is_inherited &&
-	       c->is_of_cpus;
+	return c->leader && c->enabled && c->running && c->enabled_in_tasks && c->recorded &&
+	       c->added && c->is_inherited && c->is_of_cpus;
 }
 
 void event_counts_free(struct event_counts *c)
@@ -46,6 +49,8 @@ void event_counts_free(struct event_counts *c)
 	free(c->enabled);
 	free(c->running);
 	free(c->enabled_in_tasks);
+	free(c->recorded);
+	free(c->added);
 	free(c->is_inherited);
 	free(c->is_of_cpus);
 	free(c->times);
@@ -137,6 +142,7 @@ bool event_counts_read_record(struct event_counts *c, const pfm_record_t *record
 	c->last_raw = record->raw;
 	c->last_time = record->time;
 	c->last_leader = event;
+	c->recorded[event]++;
 	return add_times(c, record, event);
 }
 
@@ -171,6 +177,7 @@ bool event_counts_add(struct event_counts *c, uint32_t *block, uint32_t event, u
 	if (!*block)
 		return false;
 	get_block(c, *block)[event]++;
+	c->added[event]++;
 	get_event_batches(c, *block, event)[choose_batch(time)] += (double)count;
 	return true;
 }
@@ -199,4 +206,31 @@ double event_counts_get_value(const struct event_counts *c, uint32_t block, uint
 	double scale = c->running[leader] > 0 ? enabled / c->running[leader] : 1;
 
 	return block ? scale * get_event_batches(c, block, event)[batch] : 0;
+}
+
+/* The standard error of a sum of @n of @all samples, as a part of what it is if the others are
+ * unknown. The two ends of the recording are within a period, each sample having an equal chance.
+ */
+static double compute_error_scale(double n, double all)
+{
+	double share = all > 0 ? n / all : 0;
+
+	return n > 0 ? sqrt((share < 1 ? 1 - share : 0) + 1 / (12 * n)) : 1;
+}
+
+void event_counts_get_repetitions(const struct event_counts *c, uint32_t block, uint32_t event,
+                                  double values[COUNT_BATCHES])
+{
+	uint32_t leader = c->leader[event];
+	double mean = 0, scale = 1;
+
+	if (c->running[leader] >= c->enabled[leader]) /* counted all the time */
+		scale = compute_error_scale(event_counts_get_samples(c, block, event),
+		                            (double)c->recorded[leader]);
+	for (unsigned b = 0; b < COUNT_BATCHES; b++) {
+		values[b] = COUNT_BATCHES * event_counts_get_value(c, block, event, b);
+		mean += values[b] / COUNT_BATCHES;
+	}
+	for (unsigned b = 0; b < COUNT_BATCHES; b++)
+		values[b] = mean + scale * (values[b] - mean);
 }

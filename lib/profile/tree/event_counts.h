@@ -29,6 +29,9 @@ struct event_counts {
 	/* nanoseconds of each event's group, 0 if they are unknown: of all its kernel events, and
 	 * of its tasks, in each of which they are enabled at once */
 	double *running, *enabled, *enabled_in_tasks;
+	/* of each event, of a leader for all its group: samples in the recording, and those of them
+	 * that were added to places */
+	uint64_t *recorded, *added;
 	bool *is_inherited; /* of each event: every task has counts of its own */
 	bool *is_of_cpus;   /* of each event: it counts all that a CPU runs */
 	struct group_times *times;
@@ -55,6 +58,11 @@ bool event_counts_add(struct event_counts *c, uint32_t *block, uint32_t event, u
 bool event_counts_merge(struct event_counts *c, uint32_t from, uint32_t *to);
 /* Samples that counted @event at the place with @block. */
 double event_counts_get_samples(const struct event_counts *c, uint32_t block, uint32_t event);
+/* Counts of @event, had all batches been as each is. The recording is counted from its beginning to
+ * its end, so that the batches of a place with all samples differ without an error of their sum:
+ * they are nearer to their mean then. */
+void event_counts_get_repetitions(const struct event_counts *c, uint32_t block, uint32_t event,
+                                  double values[COUNT_BATCHES]);
 /* Counts of @event in batch @batch, extrapolated to the time in which its group was off the
  * counters. */
 double event_counts_get_value(const struct event_counts *c, uint32_t block, uint32_t event,
