@@ -439,17 +439,39 @@ static void close_whole_group(struct pfm_session *s, unsigned first, unsigned en
 	}
 }
 
+/* Opens the event that samples for counts [@first, @end). If it is refused, the others would count
+ * without any sample: they are refused as well. Returns whether they may be opened. */
+static bool open_sampling_leader(struct pfm_session *s, unsigned first, unsigned end)
+{
+	const struct session_count *lead = &s->counts[first];
+
+	if (lead->kernel_state.n_events)
+		open_count(s, first);
+	if (lead->kernel_state.n_open || lead->status.cause == PFM_CAUSE_NONE)
+		return true;
+	for (unsigned i = first + 1; i < end; i++)
+		if (s->counts[i].status.cause == PFM_CAUSE_NONE)
+			pfmi_session_fail_count(
+				&s->counts[i], lead->status.cause, lead->status.sys_errno,
+				"sample the group by another event",
+				"its group has no samples without %s", lead->config.name);
+	return false;
+}
+
 void pfmi_perf_open_group(struct pfm_session *s, unsigned first, unsigned end)
 {
+	bool is_led = s->sampling && end - first > 1 && s->counts[first].config.is_leader_sampled;
 	unsigned refused = end;
 	bool broken = false;
 
 	for (unsigned i = first; i < end; i++)
 		s->counts[i].kernel_state.group_first = first;
+	if (is_led && !open_sampling_leader(s, first, end))
+		return;
 	if (end - first > 1 && s->counts[first].kernel_state.n_events > 1 && !s->sampling &&
 	    has_shared_cpus(s, first, end) && open_group_by_cpu(s, first, end))
 		return;
-	for (unsigned i = first; i < end && !broken; i++) {
+	for (unsigned i = is_led ? first + 1 : first; i < end && !broken; i++) {
 		if (s->counts[i].kernel_state.n_events && !open_count(s, i) && refused == end)
 			refused = i;
 		broken = s->counts[i].config.weak && s->counts[i].status.cause == PFM_CAUSE_GROUP;

@@ -419,6 +419,18 @@ class Recorded(Base):
         text = self.pfm("report", "--metrics").stdout
         self.assertRegex(text, r"\n +samples +faults_per_second \[/s\] +cpus_used \[CPUs used\]\n")
 
+    def test_a_kernel_that_cannot_sample_inherited_groups(self):
+        """Before Linux 6.12: the children are left out, and a message says so."""
+        shim = os.path.join(os.environ["PERFMON_BUILD"], "tests", "libold_groups.so")
+        done = subprocess.run([PFM, "record", "-M", "faults_per_second", "-F", "999", "--",
+                               "./program"], cwd=self.folder, capture_output=True, text=True,
+                              timeout=60, check=False, env={**os.environ, "LD_PRELOAD": shim})
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertIn("this kernel cannot sample groups of child processes and threads: they are "
+                      "left out", done.stderr)
+        self.assertNotIn("no samples", done.stderr)
+        self.assertGreater(self.values("--metrics")["touch"]["faults_per_second"]["samples"], 0)
+
     def test_refusals(self):
         for args, status in ((["-M", ""], 2), (["-M", "ipc", "-M",
                                                 "ghz"], 2), (["-M", "no_metric_of_this_name"], 1)):
