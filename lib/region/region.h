@@ -247,6 +247,7 @@ struct thread {
 	unsigned handles;
 	uint32_t run; /* copy of the run number in pfm_regions: a stop discards open visits */
 	uint64_t missed, unmatched;
+	uint32_t unmatched_region; /* of the first end without a begin */
 	uint64_t *now;
 	struct slice_page *slices; /* slices.c: the page of the next slice */
 	uint64_t *probe;           /* cost.c: what the next visit counts, and its wall time */
@@ -436,6 +437,7 @@ struct pfm_region_results {
 	unsigned n;
 	struct result_row *rows;
 	uint64_t missed, unmatched;
+	uint32_t unmatched_region; /* of one of these ends */
 	unsigned flags;
 };
 

@@ -57,6 +57,8 @@ static bool add_thread_rows(pfm_region_results_t *r, const struct thread *t, str
 		r->n--;
 	}
 	r->missed += t->missed;
+	if (!r->unmatched)
+		r->unmatched_region = t->unmatched_region;
 	r->unmatched += t->unmatched;
 	return true;
 }

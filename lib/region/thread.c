@@ -86,6 +86,8 @@ static void add_to_pool(struct thread *t)
 	if (!to)
 		return;
 	to->missed += t->missed;
+	if (!to->unmatched)
+		to->unmatched_region = t->unmatched_region;
 	to->unmatched += t->unmatched;
 	while (*at != t)
 		at = &(*at)->next;

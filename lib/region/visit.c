@@ -328,7 +328,8 @@ static __attribute__((noinline)) void end_matching_visit(struct thread *t, pfm_r
 		at--;
 	f = at ? get_frame(t, --at) : NULL;
 	if (!f) {
-		t->unmatched++;
+		if (!t->unmatched++)
+			t->unmatched_region = id;
 	} else if (f->generation == BEFORE_FORK) {
 		f->entry->node->depth--;
 		REGION_ADD(f->entry->begun, (uint64_t)-1);

@@ -3,7 +3,9 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
+#include "base/text_output.h"
 #include "region/region.h"
 
 enum { COUNT_COLUMNS = 20, NAME_COLUMNS = 32, VALUE_SIZE = REAL_SIZE + 256 };
@@ -23,21 +25,41 @@ static const char *format_grouped(uint64_t value, char buf[32])
 	return buf;
 }
 
-static void put_duration(FILE *out, uint64_t ns)
+enum { LINE_COLUMNS = 80, DURATION_SIZE = REAL_SIZE + 8 };
+
+static const char *format_duration(uint64_t ns, char text[DURATION_SIZE])
 {
 	static const struct {
 		uint64_t from;
 		double unit;
 		char name[4];
 	} units[] = { { 1000000000, 1e9, "s" }, { 1000000, 1e6, "ms" }, { 1000, 1e3, "us" } };
+	char number[REAL_SIZE];
 
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
 		if (ns >= units[i].from) {
-			pfmi_region_put_real(out, 3, (double)ns / units[i].unit);
-			fprintf(out, " %s", units[i].name);
-			return;
+			snprintf(text, DURATION_SIZE, "%s %s",
+			         pfmi_region_format_real(3, (double)ns / units[i].unit, number),
+			         units[i].name);
+			return text;
 		}
-	fprintf(out, "%" PRIu64 " ns", ns);
+	snprintf(text, DURATION_SIZE, "%" PRIu64 " ns", ns);
+	return text;
+}
+
+/* Adds a part to a line of which *@used columns are used. It begins a new line if it would be
+ * longer than a terminal. */
+static void put_part(FILE *out, size_t *used, const char *text)
+{
+	size_t length = strlen(text);
+
+	if (*used + 2 + length + 1 > LINE_COLUMNS) {
+		fprintf(out, ";\n%*s%s", COUNT_COLUMNS + 2, "", text);
+		*used = COUNT_COLUMNS + 2 + length;
+		return;
+	}
+	fprintf(out, "; %s", text);
+	*used += 2 + length;
 }
 
 /* Newton's method, because the library does not use libm. */
@@ -64,9 +86,13 @@ static void put_plural(FILE *out, uint64_t n, const char *what)
 
 static void put_heading(FILE *out, const pfm_region_info_t *info)
 {
-	fprintf(out, "\n%s", info->region);
-	if (*info->parent)
-		fprintf(out, " (in %s)", info->parent);
+	putc('\n', out);
+	base_put_line(out, info->region);
+	if (*info->parent) {
+		fputs(" (in ", out);
+		base_put_line(out, info->parent);
+		putc(')', out);
+	}
 	if (info->thread)
 		fprintf(out, info->thread > 0 ? ", thread %d" : ", threads that ended later",
 		        info->thread);
@@ -83,19 +109,19 @@ static void put_heading(FILE *out, const pfm_region_info_t *info)
 
 static void put_times(FILE *out, const pfm_region_info_t *info)
 {
-	fprintf(out, "%*swall ", COUNT_COLUMNS + 2, "");
-	put_duration(out, info->wall);
-	fprintf(out, ", own ");
-	put_duration(out, info->exclusive);
-	if (info->task_visits) {
-		fprintf(out, ", on a CPU ");
-		put_duration(out, info->task);
-	}
+	char text[4 * DURATION_SIZE], one[DURATION_SIZE], two[DURATION_SIZE];
+	size_t used;
+
+	used = (size_t)fprintf(out, "%*swall %s, own %s", COUNT_COLUMNS + 2, "",
+	                       format_duration(info->wall, one),
+	                       format_duration(info->exclusive, two));
+	if (info->task_visits)
+		used += (size_t)fprintf(out, ", on a CPU %s", format_duration(info->task, one));
 	if (info->outermost > 1) {
-		fprintf(out, "; a visit ");
-		put_duration(out, info->wall_min);
-		fprintf(out, " to ");
-		put_duration(out, info->wall_max);
+		snprintf(text, sizeof(text), "a visit %s to %s",
+		         format_duration(info->wall_min, one),
+		         format_duration(info->wall_max, two));
+		put_part(out, &used, text);
 	}
 	fprintf(out, "\n");
 }
@@ -120,24 +146,36 @@ static const char *format_value(const pfm_region_event_t *e, uint64_t value, dou
 	return text;
 }
 
+/* "a visit 1 to 2, deviation 0.2" */
+static void put_spread(FILE *out, size_t *used, const pfm_region_event_t *e,
+                       const pfm_region_count_t *c)
+{
+	char text[3 * VALUE_SIZE], least[VALUE_SIZE], most[VALUE_SIZE], deviation[REAL_SIZE];
+
+	snprintf(text, sizeof(text), "a visit %s to %s, deviation %s",
+	         format_value(e, c->min, c->scale, least), format_value(e, c->max, c->scale, most),
+	         pfmi_region_format_real(1, compute_root(c->variance) * c->scale, deviation));
+	put_part(out, used, text);
+}
+
 static void put_count(FILE *out, const pfm_region_info_t *info, const pfm_region_event_t *e,
                       const pfm_region_count_t *c)
 {
-	char text[VALUE_SIZE];
+	char text[VALUE_SIZE], own[VALUE_SIZE];
+	size_t used;
 
-	fprintf(out, "%*s  %-*s  own ", COUNT_COLUMNS,
-	        format_value(e, c->inclusive, c->scale, text), NAME_COLUMNS, e->name);
-	fputs(format_value(e, c->exclusive, c->scale, text), out);
-	if (c->visits > 1) {
-		fprintf(out, "; a visit %s", format_value(e, c->min, c->scale, text));
-		fprintf(out, " to %s, deviation ", format_value(e, c->max, c->scale, text));
-		pfmi_region_put_real(out, 1, compute_root(c->variance) * c->scale);
+	used = (size_t)fprintf(out, "%*s  %-*s  own %s", COUNT_COLUMNS,
+	                       format_value(e, c->inclusive, c->scale, text), NAME_COLUMNS, e->name,
+	                       format_value(e, c->exclusive, c->scale, own));
+	if (c->visits > 1)
+		put_spread(out, &used, e, c);
+	if (c->quality != PFM_QUALITY_EXACT) {
+		snprintf(text, sizeof(text), "counted in %" PRIu64 " of %" PRIu64 " visits",
+		         c->visits, info->outermost);
+		put_part(out, &used, text);
 	}
-	if (c->quality != PFM_QUALITY_EXACT)
-		fprintf(out, "; counted in %" PRIu64 " of %" PRIu64 " visits", c->visits,
-		        info->outermost);
 	if (e->whole_machine)
-		fprintf(out, "; whole machine while the region ran");
+		put_part(out, &used, "whole machine while the region ran");
 	fprintf(out, "\n");
 }
 
@@ -218,8 +256,12 @@ bool pfmi_region_write_table(FILE *out, const pfm_region_results_t *r)
 		        "%" PRIu64 " begins and ends in signal handlers were ignored: they "
 		        "interrupted another one.\n",
 		        r->missed);
-	if (r->unmatched)
-		fprintf(out, "%" PRIu64 " ends without a begin were ignored.\n", r->unmatched);
+	if (r->unmatched) {
+		fprintf(out, "%" PRIu64 " ends without a begin were ignored, one of region ",
+		        r->unmatched);
+		base_put_line(out, pfmi_region_get_name(r->unmatched_region));
+		fputs(".\n", out);
+	}
 	if (!r->n)
 		fprintf(out, "No region was entered.\n");
 	for (unsigned i = 0; i < r->n; i++)

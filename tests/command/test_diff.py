@@ -185,6 +185,22 @@ class Diff(unittest.TestCase):
         self.assertGreater(intervals, 1000)
         self.assertAlmostEqual(inside / intervals, 0.95, delta=0.015)
 
+    def test_a_program_that_has_its_version_in_its_name(self):
+        """All functions of app-1.1 are new, those of app-1.0 gone: the message says what helps."""
+        kept = self.programs[:]
+        try:
+            for i in range(2):
+                self.programs[i] = os.path.join(self.folder, "app-1.%d" % i)
+            self.write_programs(FUNCTIONS)
+            for i in range(2):
+                self.write(i, [50] * len(FUNCTIONS))
+            hint = ("pfm diff: the same functions are in app-1.0 and in app-1.1; --sort symbol "
+                    "compares them\n")
+            self.assertEqual(self.pfm("0.data", "1.data").stderr, hint)
+            self.assertEqual(self.pfm("--sort", "symbol", "0.data", "1.data").stderr, "")
+        finally:
+            self.programs[:] = kept
+
     def test_recordings_drawn_from_a_real_one(self):
         """Samples are drawn with replacement. A change is marked in at most 5 of 100 comparisons of
         the same program; a tenth more time in its first function is found."""

@@ -123,6 +123,10 @@ class Report(unittest.TestCase):
         self.expect(["--sort", "address"], lambda s: ("%#x" % (0x1004 + 16 * s.stack[-1]),))
         self.expect([], lambda s: ("task%d" % s.pid, FUNCTIONS[s.stack[-1]]))
 
+    def test_places_without_a_line_have_a_name(self):
+        rows = self.pfm("--sort", "line").stdout.splitlines()[1:]
+        self.assertEqual([r.split("  ")[-1] for r in rows if r], ["[unknown line]"])
+
     def read_slowly(self, command, error):
         """Standard output of a command that waits for two seconds in the middle of the
         recording."""

@@ -266,6 +266,19 @@ static int report_regressions(const struct diff_job *job)
 	return EXIT_REGRESSED;
 }
 
+static void report_renamed_files(const struct diff *d)
+{
+	const char *old_name, *new_name;
+	char line[2][NAME_LINE];
+
+	if (has_renamed_files(d, &old_name, &new_name))
+		fprintf(stderr,
+		        "pfm diff: the same functions are in %s and in %s; --sort symbol compares "
+		        "them\n",
+		        profile_format_line(old_name, line[0]),
+		        profile_format_line(new_name, line[1]));
+}
+
 static int print_diff(struct diff_job *job)
 {
 	if (job->svg) {
@@ -279,6 +292,7 @@ static int print_diff(struct diff_job *job)
 		put_rows_json(job);
 	else
 		put_rows(job);
+	report_renamed_files(&job->diff);
 	return report_regressions(job);
 }
 

@@ -382,6 +382,57 @@ int compute_diff(struct diff *d)
 	return compare_all(d) ? EXIT_DONE : report_no_memory();
 }
 
+/* True if the row is of a function that only recording @side has. */
+static bool is_on_one_side(const struct diff_row *row, unsigned side)
+{
+	return row->place && row->samples[side] && !row->samples[!side] && row->place->function;
+}
+
+static const char *get_function(const struct diff_row *row)
+{
+	return row->profile->texts.text[row->place->function];
+}
+
+/* Adds the functions that only OLD has, each with its row: text N is of @rows[N]. False without
+ * memory. */
+static bool collect_old_functions(const struct diff *d, struct text_pool *functions,
+                                  const struct diff_row **rows)
+{
+	for (size_t i = 0; i < d->n_rows; i++)
+		if (is_on_one_side(&d->rows[i], OLD_SIDE))
+			rows[text_pool_add(functions, get_function(&d->rows[i]))] = &d->rows[i];
+	return !functions->failed;
+}
+
+bool has_renamed_files(const struct diff *d, const char **old_name, const char **new_name)
+{
+	const struct diff_row **rows = calloc(d->n_rows + 1, sizeof(*rows)), *heaviest = NULL;
+	struct text_pool functions = { .n = 0 };
+	uint64_t all = 0, renamed = 0;
+	bool is_known = rows && collect_old_functions(d, &functions, rows);
+
+	for (size_t i = 0; is_known && i < d->n_rows; i++) {
+		const struct diff_row *row = &d->rows[i];
+		uint32_t at;
+
+		all += row->place ? row->samples[NEW_SIDE] : 0;
+		if (!is_on_one_side(row, NEW_SIDE))
+			continue;
+		at = text_pool_find(&functions, get_function(row));
+		if (at == HASH_NOT_FOUND)
+			continue;
+		renamed += row->samples[NEW_SIDE];
+		if (heaviest && heaviest->samples[NEW_SIDE] >= row->samples[NEW_SIDE])
+			continue;
+		heaviest = row;
+		*old_name = base_name(rows[at]->profile->texts.text[rows[at]->place->object]);
+		*new_name = base_name(row->profile->texts.text[row->place->object]);
+	}
+	text_pool_free(&functions);
+	free(rows);
+	return heaviest && 2 * renamed > all && strcmp(*old_name, *new_name) != 0;
+}
+
 void free_diff(struct diff *d)
 {
 	for (unsigned i = 0; i < SIDES; i++)

@@ -117,9 +117,11 @@ static void put_name(FILE *out, const struct profile *p, const struct profile_pl
 		has_before = true;
 		s += len;
 	}
-	if (at->source)
+	if (*p->texts.text[at->source])
 		fprintf(out, "%s%s", has_before ? "  " : "",
 		        profile_format_line(base_name(p->texts.text[at->source]), line));
+	else if (!(keys & KEY_SYMBOL))
+		fputs(has_before ? "  [unknown line]" : "[unknown line]", out);
 }
 
 /* The text of put_name(), to be freed; NULL without memory. */
@@ -250,8 +252,7 @@ static size_t put_indent(FILE *out, const struct key_layout *l, unsigned depth, 
 
 static bool has_name(const struct profile_place *at, unsigned keys)
 {
-	return (keys & KEY_SYMBOL && at->function) ||
-	       (keys & KEY_LINE && (at->inlined || at->source));
+	return (keys & KEY_SYMBOL && at->function) || keys & KEY_LINE;
 }
 
 /* Prints the name, which is the last column; whole without the memory to cut it. */

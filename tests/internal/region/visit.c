@@ -75,6 +75,7 @@ static void unmatched_ends_are_counted(void **state)
 	make_regions(&m);
 	pfm_end_region(pfm_find_region("visit: never begun"));
 	assert_int_equal(m.thread.unmatched, 1);
+	assert_string_equal(pfmi_region_get_name(m.thread.unmatched_region), "visit: never begun");
 	pfm_begin_region(NULL);
 	pfm_end_region(NULL);
 	pfm_begin_region(open);

@@ -21,10 +21,8 @@ static void table_of_one_region(void **state)
 	expect_piece(text, "Cost of an empty visit: 0 ns (0 ns inside it); subtracted\n");
 	expect_piece(text, "\ntable: 3 visits\n");
 	expect_piece(text, "wall 3.000 us, own 2.000 us; a visit 500 ns to 1.500 us\n");
-	expect_piece(
-		text,
-		"                 600  cycles:u                          own 400; a visit 100 to "
-		"300, deviation 100.0\n");
+	expect_piece(text, "                 600  cycles:u                          own 400;\n"
+	                   "                      a visit 100 to 300, deviation 100.0\n");
 	expect_piece(text, "         not counted  page-faults");
 	assert_null(strstr(text, "thread 7"));
 	assert_null(strstr(text, "signal"));
@@ -45,6 +43,7 @@ static void threads_and_remarks(void **state)
 	made.results.flags = PFM_REGIONS_PER_THREAD | PFM_REGIONS_NO_SUBTRACT;
 	made.results.missed = 2;
 	made.results.unmatched = 3;
+	made.results.unmatched_region = pfmi_region_find_or_make_number("never\nbegun");
 	made.rows[0].parent = pfmi_region_find_or_make_number("parent");
 	made.rows[1].open = 1;
 	m.events[0].unit = unit;
@@ -56,11 +55,34 @@ static void threads_and_remarks(void **state)
 	expect_piece(text, "Cost of an empty visit: 41 ns (0 ns inside it), 617.000 J cycles:u; "
 	                   "not subtracted\n");
 	expect_piece(text, "2 begins and ends in signal handlers were ignored");
-	expect_piece(text, "3 ends without a begin were ignored.\n");
+	expect_piece(text, "3 ends without a begin were ignored, one of region never\xef\xbf\xbd"
+	                   "begun.\n");
 	expect_piece(text, "\ntable (in parent): 3 visits\n");
 	expect_piece(text, "\ntable, thread 7: 3 visits, 1 unfinished\n");
 	expect_piece(text, "           300.000 J  cycles:u");
 	expect_piece(text, "whole machine while the region ran\n");
+	free(text);
+	unmake_regions(&m);
+}
+
+/* A name may hold anything, and lines fit into a terminal. */
+static void lines_of_a_terminal(void **state)
+{
+	struct made_regions m;
+	struct made_results made;
+	char *text;
+
+	(void)state;
+	make_regions(&m);
+	make_results(&made, "table");
+	made.rows[0].parent = pfmi_region_find_or_make_number("first\nsecond");
+	text = write_to_text(pfmi_region_write_table, &made.results);
+	expect_piece(text, "\ntable (in first\xef\xbf\xbdsecond): 3 visits\n");
+	for (const char *line = text, *end; *line; line = end + 1) {
+		end = strchr(line, '\n');
+		assert_non_null(end);
+		assert_true(end - line <= 80);
+	}
 	free(text);
 	unmake_regions(&m);
 }
@@ -82,4 +104,5 @@ static void table_without_regions(void **state)
 }
 
 UNIT(region_write_table, cmocka_unit_test(table_of_one_region),
-     cmocka_unit_test(threads_and_remarks), cmocka_unit_test(table_without_regions));
+     cmocka_unit_test(threads_and_remarks), cmocka_unit_test(lines_of_a_terminal),
+     cmocka_unit_test(table_without_regions));
