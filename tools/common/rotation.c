@@ -245,18 +245,8 @@ int select_slot(struct stat_job *job)
 void end_slot(struct stat_job *job)
 {
 	job->rotation.n_past++;
-	for (struct stat_row *row = job->rows; row < job->rows + job->n_rows; row++) {
-		struct slot_rates *s = &row->slot_rates;
-		double rate, before;
-
-		if (s->running > 0) {
-			rate = s->raw / s->running;
-			before = rate - s->mean;
-			s->mean += before / ++s->n;
-			s->squares += before * (rate - s->mean);
-		}
-		s->raw = s->running = 0;
-	}
+	for (struct stat_row *row = job->rows; row < job->rows + job->n_rows; row++)
+		add_slot(&row->slot_rates);
 }
 
 void forget_slots(struct stat_job *job)
@@ -264,17 +254,6 @@ void forget_slots(struct stat_job *job)
 	job->rotation.n_past = 0;
 	for (struct stat_row *row = job->rows; row < job->rows + job->n_rows; row++)
 		row->slot_rates = (struct slot_rates){ 0 };
-}
-
-/* Slots are a sample without replacement from all slots of the reading. */
-double compute_slot_error(const struct stat_job *job, const struct stat_row *row)
-{
-	const struct slot_rates *s = &row->slot_rates;
-	double share = job->rotation.n_past ? (double)s->n / job->rotation.n_past : 0;
-
-	if (s->n < 2 || s->mean <= 0)
-		return -1;
-	return 100 * sqrt(s->squares / (s->n - 1) / s->n * (share < 1 ? 1 - share : 0)) / s->mean;
 }
 
 /* ---- answers --------------------------------------------------------------------------------- */

@@ -30,15 +30,7 @@ struct rotation {
 	unsigned n_past; /* completed slots of this reading or run */
 };
 
-/* Rates of one row in the slots, for their deviation. */
-struct slot_rates {
-	double raw, running; /* in the current slot */
-	double mean, squares;
-	unsigned n;
-};
-
 struct stat_job;
-struct stat_row;
 
 /* Makes the schedule of the groups of @plan, whose @n texts are @texts. Prints errors and returns
  * an exit status. */
@@ -58,8 +50,6 @@ int select_slot(struct stat_job *job);
 /* Ends the current slot and adds its counts to the rows' slot_rates. */
 void end_slot(struct stat_job *job);
 void forget_slots(struct stat_job *job);
-/* Returns the standard error, in percent, of a count estimated from slots; negative: unknown. */
-double compute_slot_error(const struct stat_job *job, const struct stat_row *row);
 /* Print the schedule as text, or write it as members of an object. */
 void print_schedule(const struct rotation *r, const char *const *texts);
 struct json;

@@ -180,7 +180,8 @@ bool update_series(struct stat_job *job, double elapsed)
 		if (job->rows[i].tally.counted)
 			job->series->rows[i].total += job->rows[i].tally.count.value;
 		if (job->rotation.is_on)
-			job->series->rows[i].slot_error = compute_slot_error(job, &job->rows[i]);
+			job->series->rows[i].slot_error =
+				compute_standard_slot_error(&job->rows[i].slot_rates);
 	}
 	for (unsigned i = 0; i < job->series->n_metrics; i++) {
 		struct metric_series *m = &job->series->metrics[i];

@@ -5,6 +5,7 @@
  * rounds' ratios. Its 95 % interval is Student's, of their logarithms. If the interval includes 1,
  * no difference is shown. */
 #include "common/pfm.h"
+#include "common/student_t.h"
 #include "stat/options.h"
 #include "stat/stat.h"
 
@@ -172,26 +173,6 @@ static int run_rounds(struct stat_job *job, struct comparison *c)
 }
 
 /* ---- evaluating ---- */
-
-/* Student's t for a two-sided 95 % interval. Between two entries of the table, uses the one with
- * the smaller freedom, which gives the wider interval. */
-static double get_student_t(unsigned freedom)
-{
-	static const struct {
-		unsigned freedom;
-		double t;
-	} table[] = {
-		{ 1, 12.706 }, { 2, 4.303 },  { 3, 3.182 },  { 4, 2.776 },
-		{ 5, 2.571 },  { 6, 2.447 },  { 7, 2.365 },  { 8, 2.306 },
-		{ 9, 2.262 },  { 10, 2.228 }, { 12, 2.179 }, { 15, 2.131 },
-		{ 20, 2.086 }, { 30, 2.042 }, { 60, 2.000 }, { 120, 1.980 },
-	};
-	double t = table[0].t;
-
-	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]) && table[i].freedom <= freedom; i++)
-		t = table[i].t;
-	return t;
-}
 
 struct command_ratio {
 	bool known; /* every round has both values, and all are nonzero */

@@ -399,6 +399,10 @@ static void add_run_counts(struct stat_job *job, const struct stat_run *r)
 		gather_slice(job);
 		end_slice(job);
 	}
+	if (job->rotation.is_on && !job->missed) {
+		gather_slot(job);
+		end_slot(job);
+	}
 	gather_rows(job, false);
 	if (job->missed)
 		return;

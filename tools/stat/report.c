@@ -96,9 +96,16 @@ static size_t measure_widest_unit(const struct stat_job *job)
 	return widest;
 }
 
-/* Formats the remark after a count. @slot_error: error in percent of a count estimated from slots;
- * negative: unknown. */
-static void format_remark(const pfm_tally_t *t, unsigned repeat, double slot_error,
+/* Returns half of the 95 % interval of a count that was estimated from slots, in percent; negative:
+ * unknown. */
+static double compute_row_interval(const struct stat_job *job, const struct stat_row *row)
+{
+	return job->rotation.is_on ? compute_slot_interval(&row->slot_rates, job->command != NULL)
+	                           : -1;
+}
+
+/* Formats the remark after a count. @interval: of compute_row_interval(). */
+static void format_remark(const pfm_tally_t *t, unsigned repeat, double interval,
                           char buf[REMARK_MAX])
 {
 	int n = 0;
@@ -112,8 +119,8 @@ static void format_remark(const pfm_tally_t *t, unsigned repeat, double slot_err
 	if (repeat > 1 && t->counted > 1)
 		n += snprintf(buf + n, REMARK_MAX - (size_t)n, "  +- %.2f%%",
 		              compute_relative_deviation(t));
-	else if (slot_error >= 0 && t->counted && t->count.quality == PFM_QUALITY_SCALED)
-		n += snprintf(buf + n, REMARK_MAX - (size_t)n, "  +- %.2f%%", slot_error);
+	else if (interval >= 0 && t->counted && t->count.quality == PFM_QUALITY_SCALED)
+		n += snprintf(buf + n, REMARK_MAX - (size_t)n, "  +- %.2f%%", interval);
 	if (t->counted && t->counted < t->runs)
 		snprintf(buf + n, REMARK_MAX - (size_t)n, "  in %u of %u runs", t->counted,
 		         t->runs);
@@ -152,8 +159,7 @@ static void print_row(const struct stat_job *job, const struct stat_row *row, do
 	                                                           : YELLOW;
 
 	format_tally_value(t, value);
-	format_remark(t, job->repeat, job->rotation.is_on ? compute_slot_error(job, row) : -1,
-	              remark);
+	format_remark(t, job->repeat, compute_row_interval(job, row), remark);
 	if (time >= 0)
 		fprintf(job->out, "%12.6f", time);
 	if (labels)
@@ -432,10 +438,11 @@ static void put_row_ratio(struct json *j, const struct stat_job *job, const stru
 	put_text(j, "ratio_quality", pfm_quality_name(ratio.quality));
 }
 
-/* Adds the deviation over runs, or over slots. */
+/* Adds the deviation over runs, or the interval from slots. */
 static void put_deviation(struct json *j, const struct stat_job *job, const struct stat_row *row)
 {
 	const pfm_tally_t *t = &row->tally;
+	const char *name = job->repeats ? "deviation" : "interval";
 	double deviation = -1;
 
 	if (job->repeats) {
@@ -445,14 +452,14 @@ static void put_deviation(struct json *j, const struct stat_job *job, const stru
 			deviation = compute_relative_deviation(t);
 	} else if (job->rotation.is_on && t->count.quality == PFM_QUALITY_SCALED) {
 		put_int(j, "slots", row->slot_rates.n);
-		deviation = compute_slot_error(job, row);
+		deviation = compute_row_interval(job, row);
 	} else {
 		return;
 	}
 	if (deviation >= 0)
-		put_real(j, "deviation", deviation);
+		put_real(j, name, deviation);
 	else
-		put_null(j, "deviation");
+		put_null(j, name);
 }
 
 static void put_count_line(const struct stat_job *job, const struct stat_row *row, double elapsed,

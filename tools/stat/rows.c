@@ -49,15 +49,35 @@ static void add_to_sum(struct stat_row *row, const struct stat_target *part, uns
 	row->worst_count = i;
 }
 
+/* Adds the part of count @i of @p since the last slice to the current slot of its row. The time of
+ * a group that is off is that of its turn. */
+static void add_to_slot(struct slot_rates *s, const struct stat_target *p, unsigned i)
+{
+	const pfm_count_t *now = &p->counts[i], *before = &p->slice_counts[i];
+	pfm_count_info_t info = PFM_INIT(info);
+
+	pfm_describe_count(p->session, i, &info);
+	s->is_on |= !p->is_on || p->is_on[info.group];
+	s->raw += (double)(now->raw - before->raw);
+	s->running += (double)(now->running - before->running);
+	s->time += (double)(now->enabled - before->enabled);
+}
+
+void gather_slot(struct stat_job *job)
+{
+	for (struct stat_target *p = job->parts; p < job->parts + job->n_parts; p++)
+		for (unsigned i = 0; i < p->n; i++)
+			add_to_slot(&job->rows[p->rows[i]].slot_rates, p, i);
+}
+
 void gather_slice(struct stat_job *job)
 {
+	gather_slot(job);
 	for (struct stat_target *p = job->parts; p < job->parts + job->n_parts; p++)
 		for (unsigned i = 0; i < p->n; i++) {
 			pfm_count_t d = count_since(p, i, &p->slice_counts[i]);
 
 			add_to_slice(&job->rows[p->rows[i]], job->n_slices, &d);
-			job->rows[p->rows[i]].slot_rates.raw += (double)d.raw;
-			job->rows[p->rows[i]].slot_rates.running += (double)d.running;
 			p->slice_counts[i] = p->counts[i];
 		}
 }

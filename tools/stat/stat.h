@@ -21,6 +21,7 @@
 #include "common/json.h"
 #include "series/openmetrics.h"
 #include "common/rotation.h"
+#include "common/slot_error.h"
 
 enum {
 	NS = 1000000000,
@@ -65,7 +66,7 @@ struct stat_row {
 	pfm_count_sum_t sum;          /* sum of this run or interval */
 	pfm_tally_t tally;            /* statistics of all runs, or of this interval */
 	pfm_count_part_t *slices;     /* counts at each slice of time, or NULL (slices.c) */
-	struct slot_rates slot_rates; /* with --rotate (rotation.c) */
+	struct slot_rates slot_rates; /* with --rotate */
 };
 
 /* A session of its own: counts of a task, of a control group, or of everything on the listed
@@ -102,6 +103,8 @@ bool make_own_rows(struct stat_job *job);
 void gather_rows(struct stat_job *job, bool interval);
 /* Adds the counts since the last slice to the current slice. */
 void gather_slice(struct stat_job *job);
+/* With --rotate: adds the counts since the last slice to the rows' current slots. */
+void gather_slot(struct stat_job *job);
 /* Sets pfm's own counts, in seconds; negative: unknown. Call this before gather_rows(). */
 void set_own_counts(struct stat_job *job, double elapsed, double user, double system);
 /* True if each count of @part's session still has the label and event of its row, and has not
