@@ -74,6 +74,11 @@ typedef struct pfm_modifier_info {
  * number is out of range. Thread-safe, as are all functions of this header. */
 int pfm_describe_event(const pfm_ctx_t *ctx, int pmu, unsigned event, perfmon_event_info_t *info);
 
+/** Returns 0 if the processor at hand reports that it does not implement event @event of @pmu, its
+ * PMU: it can be encoded, but not counted. 1 if it does, if it does not tell, and for events of
+ * other machines; an error code if a number is out of range. */
+int pfm_is_event_implemented(const pfm_ctx_t *ctx, int pmu, unsigned event);
+
 /** Describes unit mask @i (0 .. n_umasks - 1) of an event. PFMLIB_ERR_NOTFOUND past the last. */
 int pfm_describe_umask(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned i,
                        pfm_umask_info_t *info);

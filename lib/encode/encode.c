@@ -231,6 +231,30 @@ int pfm_encode_event_at(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned 
 	return base_return_error(error, why, encode_event_row(ctx, pmu, event, plm, out, why));
 }
 
+int pfm_is_event_implemented(const pfm_ctx_t *ctx, int pmu, unsigned event)
+{
+	pfm_encoding_t encoding = PFM_INIT(encoding);
+	const struct table *t;
+	struct pmu_info info;
+	int rc;
+
+	if (!ctx)
+		ctx = pfmi_context_get_default();
+	t = context_get_usable_table(ctx, pmu);
+	if (!t || !table_has_row(t, event))
+		return PFMLIB_ERR_INVAL;
+	rc = pfmi_context_load(ctx, LOADED_ALL);
+	if (rc)
+		return rc;
+	info = pfmi_context_get_pmu(ctx, (unsigned)pmu);
+	if (!(info.flags & PFM_PMU_HOST) || !info.kernel_pmu)
+		return 1;
+	rc = pfm_encode_event_at(ctx, pmu, event, 0, &encoding, NULL);
+	if (rc)
+		return rc != PFMLIB_ERR_BADHOST;
+	return !pfmi_machine_is_event_missing(&ctx->host, info.kernel_pmu, encoding.attr.config);
+}
+
 /* ---- sets ------------------------------------------------------------------------------------ */
 
 static int read_event_set(const struct pfm_ctx *ctx, const char *const *texts, unsigned n,

@@ -247,6 +247,10 @@ struct kernel_info {
  * without memory. (lib/machine/kernel_pmus.c) */
 struct kernel_info *pfmi_machine_read_kernel_info(const struct sys *sys);
 void pfmi_machine_free_kernel_info(struct kernel_info *k);
+/* True if the processor reports that it lacks the event with the word @config of the cores' PMU
+ * @p, which may be NULL. */
+bool pfmi_machine_is_event_missing(const struct host *h, const struct kernel_pmu *p,
+                                   uint64_t config);
 /* PMU called @name (with or without instance number), or NULL. */
 const struct kernel_pmu *pfmi_machine_find_kernel_pmu(const struct kernel_info *k,
                                                       struct slice name);

@@ -72,6 +72,14 @@ static bool is_blocked_by_levels(const struct session_count *c)
 	return has_fixed_levels(c) && attr.expressible;
 }
 
+static bool is_core_event_missing(const struct pfm_session *s, const struct session_count *c)
+{
+	const struct kernel_pmu *p = c->config.kernel_pmu;
+
+	return p && c->config.attr.type == (uint32_t)p->instance_types[0] &&
+	       pfmi_machine_is_event_missing(&s->ctx->host, p, c->config.attr.config);
+}
+
 static void check_countable(const struct session_builder *o, const struct pmu_info *u,
                             struct session_count *c)
 {
@@ -103,6 +111,11 @@ static void check_countable(const struct session_builder *o, const struct pmu_in
 			c, PFM_CAUSE_NO_PMU, ENODEV,
 			"check that the kernel has the driver and that its module is loaded",
 			"the kernel exports no PMU for %s on this machine", name);
+	else if (is_core_event_missing(s, c))
+		pfmi_session_fail_count(c, PFM_CAUSE_NO_PMU, ENOENT,
+		                        "choose another event: pfm list marks those that are "
+		                        "missing",
+		                        "this CPU does not implement it");
 	else
 		pfmi_session_check_restrictions(s, c);
 }

@@ -10,7 +10,7 @@
 # Three words name the programs of the CUSE test:
 #   cuse_server     linked with libfuse3, for a guest of the same architecture as this machine
 #   cuse_client     uses the library and opens the device through door.c
-#   device_program  (from the folder above) opens the device through door.c without the library
+#   device_program  (of command/programs) opens the device through door.c without the library
 # shellcheck disable=SC2317 # functions that step calls
 set -eu
 
@@ -98,7 +98,8 @@ while [ "$n" -gt 0 ] && [ "$1" != -- ]; do
 	cuse_server) step compile_server ;;
 	cuse_client) step compile -Wl,--wrap=open -o "$tmp/$file" "$here/$file.c" "$here/door.c" $(find \
 		"$objects" -name "*.o") -lpthread -lm ;;
-	device_program) step compile -Wl,--wrap=open -o "$tmp/$file" "$top/tests/$file.c" "$here/door.c" ;;
+	device_program) step compile -Wl,--wrap=open -o "$tmp/$file" \
+		"$top/tests/command/programs/$file.c" "$here/door.c" ;;
 	*.c) step compile -o "$tmp/$(basename "${file%%,*}" .c)" $(echo "$file" |
 		tr , ' ') $(find "$objects" -name "*.o") -lpthread -lm ;;
 	esac

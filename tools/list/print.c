@@ -14,7 +14,7 @@ enum {
 	MONTH_LENGTH = 7 /* YYYY-MM */
 };
 
-static void put_flags(struct json *j, unsigned flags)
+static void put_flags(struct json *j, unsigned flags, bool is_implemented)
 {
 	static const struct {
 		unsigned bit;
@@ -31,6 +31,8 @@ static void put_flags(struct json *j, unsigned flags)
 	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (flags & names[i].bit)
 			put_text(j, NULL, names[i].name);
+	if (!is_implemented)
+		put_text(j, NULL, "not_implemented");
 	put_end(j, ']');
 }
 
@@ -62,7 +64,7 @@ static void put_event_line(struct lister *l, const perfmon_pmu_info_t *pmu,
 	put_text_if(j, "topic", e->topic);
 	put_hex(j, "code", e->code);
 	put_counter_numbers(j, "counters", e->counters);
-	put_flags(j, e->flags);
+	put_flags(j, e->flags, pfm_is_event_implemented(l->ctx, e->pmu, e->event) != 0);
 	put_text_if(j, "replaced", e->replaced);
 	put_text(j, "origin", pmu->origin);
 	put_end(j, '}');
@@ -148,6 +150,8 @@ static void print_event(const struct lister *l, const struct found_event *e)
 		printf("(deprecated%s%s) ", *e->replaced ? ", see " : "", e->replaced);
 	if (e->alias)
 		printf("(also %s) ", e->alias);
+	if (pfm_is_event_implemented(l->ctx, e->pmu, e->event) == 0)
+		fputs("(not supported: this CPU does not implement it) ", stdout);
 	if (e->flags & PFM_EVENT_METRIC) {
 		write_metric_text(l, e, text);
 		desc = text;

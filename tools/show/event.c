@@ -301,6 +301,8 @@ static void show_event_code(const struct shower *s, const perfmon_event_info_t *
 	for (i = 0; i < sizeof(event_flags) / sizeof(event_flags[0]); i++)
 		if (e->flags & event_flags[i].bit & ~(unsigned)PFM_EVENT_DEPRECATED)
 			show_line("kind", event_flags[i].text);
+	if (pfm_is_event_implemented(s->ctx, e->pmu, e->event) == 0)
+		show_line("here", "not supported: this CPU does not implement it");
 	if (e->flags & PFM_EVENT_METRIC)
 		show_metric(s->ctx, e->pmu, e->event, show_line);
 	else
@@ -446,6 +448,8 @@ void show_event_as_json(struct shower *s, const char *text, const perfmon_pmu_in
 	for (i = 0; i < sizeof(event_flags) / sizeof(event_flags[0]); i++)
 		if (e->flags & event_flags[i].bit)
 			put_text(j, NULL, event_flags[i].name);
+	if (pfm_is_event_implemented(s->ctx, e->pmu, e->event) == 0)
+		put_text(j, NULL, "not_implemented");
 	put_end(j, ']');
 	put_sources(j, e->flags);
 	put_text_if(j, "replaced", e->replaced);

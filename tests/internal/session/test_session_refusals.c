@@ -538,6 +538,38 @@ static void architectural_events_may_be_missing(void **state)
 	}
 }
 
+/* The kernel shows l1d_cache_refill of this machine, and not l1d_cache, though it knows that name:
+ * a bit of PMCEID0 is clear. It would open the event, whose count stays 0. */
+static void events_that_the_processor_lacks(void **state)
+{
+	static const char *const texts[] = { "neoverse_n1::L1D_CACHE", "armv8_pmuv3_0/event=4/",
+		                             "neoverse_n1::L1D_CACHE_REFILL",
+		                             "neoverse_n1::L1D_CACHE_RD" };
+	int pmu;
+	unsigned event;
+
+	(void)state;
+	fake_recorded(&fake, "arm");
+	open_context("0x00000000413fd0c1");
+	must_open(texts, sizeof(texts) / sizeof(texts[0]));
+	read_all();
+	for (unsigned i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		bool is_missing = i < 2;
+
+		assert_int_equal(counts[i].quality == PFM_QUALITY_NOT_SUPPORTED, is_missing);
+		if (is_missing)
+			assert_string_equal(is_about(i).why, "this CPU does not implement it");
+		if (i == 1)
+			continue;
+		assert_int_equal(pfm_find_event_by_text(ctx, texts[i], &pmu, &event, NULL), 0);
+		assert_int_equal(pfm_is_event_implemented(ctx, pmu, event), !is_missing);
+	}
+	pmu = pfm_find_pmu(ctx, "skl");
+	assert_int_equal(pfm_is_event_implemented(ctx, pmu, 0), 1);
+	assert_int_equal(pfm_is_event_implemented(ctx, pmu, ~0u), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_is_event_implemented(ctx, -1, 0), PFMLIB_ERR_INVAL);
+}
+
 static int no_system_call(struct fake *f, const struct perf_attr *attr, int pid, int cpu, int group)
 {
 	(void)f;
@@ -803,6 +835,7 @@ int main(void)
 		CASE(processors_without_their_driver),
 		CASE(generic_names_between_slashes),
 		CASE(architectural_events_may_be_missing),
+		CASE(events_that_the_processor_lacks),
 		CASE(kernel_without_perf),
 		CASE(a_machine_without_anything_that_counts),
 		CASE(too_few_descriptors),
