@@ -73,6 +73,8 @@ static bool counted(unsigned i, uint64_t value)
 #define B "syscalls:sys_enter_getpgid"
 #define C "syscalls:sys_exit_getppid"
 #define D "syscalls:sys_exit_getpgid"
+/* Calls that nobody makes here. */
+#define NONE "syscalls:sys_enter_getsid,syscalls:sys_exit_getsid,syscalls:sys_enter_getpriority"
 
 /* ---- what is read ---------------------------------------------------------------------------- */
 
@@ -94,11 +96,10 @@ static void check_formats(void)
 	check(open_texts(apart, 2) == 0 && start() && (call(2, 5), stop()) && counted(0, 2) &&
 	              counted(1, 5),
 	      "two that are no group");
-	check(open_text("{" A "," B "," C "," D "," A ":k," B ":k," C ":k," D ":k}") && start() &&
-	              (call(1, 2), stop()),
-	      "a group of eight");
-	for (unsigned i = 0; i < 8; i++)
-		check(counted(i, 1 + i % 2), "member %u", i + 1);
+	check(open_text("{" A "," B "," C "," D "," NONE "}") && start() && (call(1, 2), stop()),
+	      "a group of seven");
+	for (unsigned i = 0; i < 7; i++)
+		check(counted(i, i < 4 ? 1 + i % 2 : 0), "member %u", i + 1);
 }
 
 static void check_states(void)
