@@ -76,6 +76,7 @@ typedef struct pfm_count_info {
 	const char *cpus;         /**< CPUs it is counted on, "" for those where the task runs */
 	int is_level; /**< 1: a level (temperature, occupancy), which cannot be subtracted */
 	perfmon_attr_t attr;
+	const char *evidence; /**< facts that were read and support the cause, "" for none */
 } pfm_count_info_t;
 
 /** Returns the stable words of @quality, quoted above; "" for unknown values. Thread-safe. */

@@ -13,6 +13,7 @@
 struct session_count {
 	struct count_status {
 		char reason[192], remedy[192]; /* "" unless reason_cause is set */
+		char evidence[96];             /* facts that were read and support the cause */
 		pfm_cause_t reason_cause;      /* the cause that reason and remedy explain */
 		pfm_cause_t cause;             /* why the count could not be opened */
 		int sys_errno;

@@ -42,6 +42,7 @@ static void set_formatted_reason(struct session_count *c, pfm_cause_t about, con
                                  const char *fmt, va_list ap)
 {
 	c->status.reason_cause = about;
+	c->status.evidence[0] = '\0';
 	vsnprintf(c->status.reason, sizeof(c->status.reason), fmt, ap);
 	snprintf(c->status.remedy, sizeof(c->status.remedy), "%s", remedy);
 }
@@ -68,6 +69,15 @@ void pfmi_session_fail_count(struct session_count *c, pfm_cause_t cause, int err
 	c->status.sys_errno = err;
 	va_start(ap, fmt);
 	set_formatted_reason(c, cause, remedy, fmt, ap);
+	va_end(ap);
+}
+
+void pfmi_session_set_evidence(struct session_count *c, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(c->status.evidence, sizeof(c->status.evidence), fmt, ap);
 	va_end(ap);
 }
 
@@ -122,6 +132,42 @@ static const char *get_value_file(const struct session_count *c)
 	return c->config.attr.config < pmu->n_files ? pmu->files[c->config.attr.config] : "";
 }
 
+/* True for events of the processor, as opposed to the kernel's own. */
+static bool is_processor_event(const struct session_count *c)
+{
+	const struct kernel_pmu *pmu = c->config.kernel_pmu;
+
+	return pmu ? pmu->is_core || (pmu->is_uncore && !pmu->files)
+	           : c->config.attr.type == PERF_TYPE_HARDWARE ||
+	                       c->config.attr.type == PERF_TYPE_HW_CACHE ||
+	                       c->config.attr.type == PERF_TYPE_RAW;
+}
+
+static bool has_watchdog(const struct pfm_session *s)
+{
+	return s->ctx->kernel && s->ctx->kernel->nmi_watchdog;
+}
+
+/* Explains an event that had no rival in its session, and no counter. Who holds the counters cannot
+ * be read, except that the watchdog has one. */
+static void explain_idle_event(struct pfm_session *s, unsigned i, pfm_count_t *n)
+{
+	struct session_count *c = &s->counts[i];
+
+	if (has_watchdog(s) && is_processor_event(c)) {
+		set_count_quality(c, n, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_BUSY);
+		pfmi_session_set_reason(
+			c, n->cause, "switch the watchdog off (sysctl kernel.nmi_watchdog=0)",
+			"it never got a counter; the kernel's NMI watchdog holds one");
+		return;
+	}
+	set_count_quality(c, n, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_OTHER);
+	pfmi_session_set_reason(c, n->cause,
+	                        "count it for longer; pfm doctor lists the processes that have "
+	                        "events open",
+	                        "it was enabled but never got a counter");
+}
+
 /* Explains a count that was enabled and never had a counter. */
 static void explain_never_ran(struct pfm_session *s, unsigned i, pfm_count_t *counts)
 {
@@ -150,19 +196,19 @@ static void explain_never_ran(struct pfm_session *s, unsigned i, pfm_count_t *co
 		set_count_quality(c, n, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_GROUP);
 		pfmi_session_set_reason(
 			c, n->cause,
-			s->ctx->kernel && s->ctx->kernel->nmi_watchdog
+			has_watchdog(s)
 				? "switch the watchdog off (sysctl kernel.nmi_watchdog=0), or make "
 				  "the group smaller"
 				: "make the group smaller, or allow the library to split it (:W "
 				  "after the brace)",
 			"the group never found enough free counters at once");
 	} else {
-		set_count_quality(c, n, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_BUSY);
-		pfmi_session_set_reason(c, n->cause,
-		                        "count it for longer; if that does not help, another user "
-		                        "holds the counter it needs",
-		                        "it was enabled but never got a counter");
+		explain_idle_event(s, i, n);
 	}
+	if (!c->status.cause)
+		pfmi_session_set_evidence(c, "enabled for %llu ns, on a counter for 0 ns%s",
+		                          (unsigned long long)n->enabled,
+		                          has_watchdog(s) ? "; kernel.nmi_watchdog is 1" : "");
 }
 
 /* Sums the time on a counter over all core types of one event. A task is on one core type at a
@@ -279,6 +325,18 @@ static void explain_unknown_time(struct session_count *c, pfm_count_t *n)
 		"the kernel reports no time for this value: it is unknown how long it was counted");
 }
 
+/* Explains an enabled time that is longer than the time since the start, or for tasks, than all
+ * CPUs had in that time. */
+static void explain_impossible_time(struct session_count *c, const pfm_count_t *n)
+{
+	pfmi_session_set_reason(
+		c, n->cause, "count again",
+		"the kernel reports more time than has passed: its times cannot be trusted");
+	if (!c->status.cause)
+		pfmi_session_set_evidence(c, "at most %llu ns are possible",
+		                          (unsigned long long)n->enabled);
+}
+
 static void explain_partial_count(struct session_count *c, pfm_count_t *n)
 {
 	pfm_cause_t cause = n->cause ? n->cause : PFM_CAUSE_MULTIPLEXED;
@@ -288,9 +346,7 @@ static void explain_partial_count(struct session_count *c, pfm_count_t *n)
 		pfmi_session_set_reason(c, cause, "omit the pinning (D), or count fewer events",
 		                        "on some CPUs the pinned event lost its counter");
 	else if (cause == PFM_CAUSE_OTHER)
-		pfmi_session_set_reason(c, cause, "count again",
-		                        "the kernel reports more time than has passed: its times "
-		                        "cannot be trusted");
+		explain_impossible_time(c, n);
 	else
 		pfmi_session_set_reason(c, cause, REMEDY_COUNT_LESS,
 		                        "on some CPUs or for some tasks it never got a counter");
@@ -359,17 +415,6 @@ static inline bool is_clearly_exact(const struct session_count *c, const pfm_cou
 {
 	return n->quality == PFM_QUALITY_EXACT && n->running && n->running == n->enabled &&
 	       !n->cause && !c->status.cause && !c->status.reason_cause;
-}
-
-/* True for events of the processor, as opposed to the kernel's own. */
-static bool is_processor_event(const struct session_count *c)
-{
-	const struct kernel_pmu *pmu = c->config.kernel_pmu;
-
-	return pmu ? pmu->is_core || (pmu->is_uncore && !pmu->files)
-	           : c->config.attr.type == PERF_TYPE_HARDWARE ||
-	                       c->config.attr.type == PERF_TYPE_HW_CACHE ||
-	                       c->config.attr.type == PERF_TYPE_RAW;
 }
 
 /* Makes a count partial if its event was chosen for another processor than the machine has now. */

@@ -30,12 +30,19 @@ static inline void add_to_sum(struct count_sum *sum, bool is_level, uint64_t raw
 	}
 }
 
-/* True if the event of a CPU reports that it was enabled for longer than possible. */
+/* The longest time for which the event can have been enabled; 0: unknown. A CPU's event: since the
+ * start. A task's, with those that it starts: as long as all CPUs together. */
+static inline uint64_t get_max_time(const struct perf_state *st, const struct kernel_event *p)
+{
+	return p->pid == -1 ? st->hotplug.max_enabled_time : st->hotplug.max_task_time;
+}
+
 static inline bool is_time_impossible(const struct perf_state *st, const struct kernel_event *p,
                                       uint64_t enabled)
 {
-	return p->pid == -1 && st->hotplug.max_enabled_time &&
-	       enabled > st->hotplug.max_enabled_time;
+	uint64_t most = get_max_time(st, p);
+
+	return most && enabled > most;
 }
 
 /* Adds the @value and @times of kernel event @p. @away: time that its task spent on other CPUs. */
@@ -54,7 +61,7 @@ static inline void add_event_to_sum(struct count_sum *sum, const struct perf_sta
 	if (is_time_impossible(st, p, enabled)) {
 		sum->cause = PFM_CAUSE_OTHER;
 		sum->quality = PFM_QUALITY_PARTIAL;
-		enabled = running = st->hotplug.max_enabled_time;
+		enabled = running = get_max_time(st, p);
 	}
 	if (away) {
 		uint64_t idle = enabled > running ? enabled - running : 0;

@@ -366,7 +366,7 @@ void pfmi_perf_reject_group_member(struct pfm_session *s, unsigned i)
 	                        get_pmu_name(&s->counts[i]));
 }
 
-void pfmi_perf_diagnose_event(struct pfm_session *s, unsigned i, unsigned k, int group, int err)
+static void explain_open_error(struct pfm_session *s, unsigned i, unsigned k, int group, int err)
 {
 	const struct perf_state *st = s->backend_state;
 	struct session_count *c = &s->counts[i];
@@ -427,4 +427,27 @@ void pfmi_perf_diagnose_event(struct pfm_session *s, unsigned i, unsigned k, int
 		pfmi_session_fail_count(c, PFM_CAUSE_OTHER, err, "",
 		                        "the kernel refuses the event with error number %d", err);
 	}
+}
+
+/* The facts by which the cause was chosen. */
+static void set_open_evidence(const struct pfm_session *s, struct session_count *c, int err)
+{
+	int level;
+
+	if (c->status.cause == PFM_CAUSE_PERMISSION &&
+	    (level = read_paranoid_level(&s->sys)) != -100)
+		pfmi_session_set_evidence(
+			c, "perf_event_open: error %d; kernel.perf_event_paranoid is %d", err,
+			level);
+	else if (c->status.cause == PFM_CAUSE_BUSY && s->ctx->kernel)
+		pfmi_session_set_evidence(c, "perf_event_open: error %d; kernel.nmi_watchdog is %d",
+		                          err, s->ctx->kernel->nmi_watchdog);
+	else
+		pfmi_session_set_evidence(c, "perf_event_open: error %d", err);
+}
+
+void pfmi_perf_diagnose_event(struct pfm_session *s, unsigned i, unsigned k, int group, int err)
+{
+	explain_open_error(s, i, k, group, err);
+	set_open_evidence(s, &s->counts[i], err);
 }

@@ -106,6 +106,9 @@ static int open_round(struct pfm_session *s)
 	int rc = pfmi_perf_list_tasks(&s->sys, s->options.pid,
 	                              s->options.flags & PFM_SESSION_ONE_THREAD, &st->tasks);
 
+	/* Without /proc: a process that waits for its program has one thread. */
+	if (s->options.flags & PFM_SESSION_ENABLE_ON_EXEC)
+		st->tasks.list_errno = 0;
 	if (!rc)
 		rc = pfmi_perf_plan_events(s);
 	if (rc)

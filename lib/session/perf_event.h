@@ -86,6 +86,7 @@ static inline void session_reset_stopwatch(struct stopwatch *w, uint64_t now)
 /* State that detects CPUs which are switched off and on. */
 struct hotplug_state {
 	bool has_cpu_events;  /* some kernel event counts everything that its CPU runs */
+	bool has_many_tasks;  /* events count tasks that a task starts: on several CPUs at once */
 	bool counts_all_cpus; /* the session counts on all CPUs, whichever exist */
 	/* a new CPU is not counted; a CPU has come back without its events */
 	bool has_new_cpu, has_missed_cpu;
@@ -99,6 +100,8 @@ struct hotplug_state {
 	/* nanoseconds that all kernel events of CPUs were enabled, at least ... */
 	uint64_t min_enabled_time;
 	uint64_t max_enabled_time; /* ... and at most; 0: unknown */
+	uint64_t max_task_time;    /* all tasks of an event, on all CPUs, at most; 0: unknown */
+	unsigned n_possible_cpus;  /* 0: not read yet */
 };
 
 struct perf_state {

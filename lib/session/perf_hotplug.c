@@ -27,6 +27,8 @@ void pfmi_perf_init_hotplug(struct pfm_session *s)
 		                                                               : NEW_CPUS_UNKNOWN };
 	for (unsigned i = 0; i < st->n_events && !st->hotplug.has_cpu_events; i++)
 		st->hotplug.has_cpu_events = is_cpu_event(&st->events[i]);
+	st->hotplug.has_many_tasks = !(s->options.flags & PFM_SESSION_SYSTEM_WIDE) &&
+	                             s->options.flags & PFM_SESSION_INHERIT && !s->turns;
 	st->hotplug.counts_all_cpus = s->options.flags & PFM_SESSION_SYSTEM_WIDE &&
 	                              !(s->options.flags & PFM_SESSION_DRY_RUN) &&
 	                              !s->requested_cpus.n_words;
@@ -36,7 +38,7 @@ void pfmi_perf_start_longest_clock(struct pfm_session *s)
 {
 	struct hotplug_state *w = &((struct perf_state *)s->backend_state)->hotplug;
 
-	if (w->has_cpu_events)
+	if (w->has_cpu_events || w->has_many_tasks)
 		session_start_stopwatch(&w->longest_clock, s->sys.get_time(&s->sys));
 }
 
@@ -44,7 +46,7 @@ void pfmi_perf_stop_longest_clock(struct pfm_session *s)
 {
 	struct hotplug_state *w = &((struct perf_state *)s->backend_state)->hotplug;
 
-	if (w->has_cpu_events)
+	if (w->has_cpu_events || w->has_many_tasks)
 		session_stop_stopwatch(&w->longest_clock, s->sys.get_time(&s->sys));
 }
 
@@ -68,10 +70,10 @@ void pfmi_perf_reset_hotplug_clock(struct pfm_session *s, uint64_t before)
 {
 	struct hotplug_state *w = &((struct perf_state *)s->backend_state)->hotplug;
 
-	if (!w->has_cpu_events)
-		return;
-	session_reset_stopwatch(&w->clock, s->sys.get_time(&s->sys));
-	session_reset_stopwatch(&w->longest_clock, before);
+	if (w->has_cpu_events)
+		session_reset_stopwatch(&w->clock, s->sys.get_time(&s->sys));
+	if (w->has_cpu_events || w->has_many_tasks)
+		session_reset_stopwatch(&w->longest_clock, before);
 }
 
 static uint64_t get_clock_slack(uint64_t lasted)
@@ -88,6 +90,19 @@ static void compute_min_enabled_time(const struct sys *sys, struct hotplug_state
 	w->min_enabled_time = lasted > slack ? lasted - slack : 0;
 }
 
+/* CPUs that can be on line while the session lives; 0: unknown. */
+static unsigned count_possible_cpus(const struct sys *sys, struct hotplug_state *w)
+{
+	struct cpu_mask possible;
+
+	if (!w->n_possible_cpus) {
+		if (pfmi_machine_read_cpus(sys, PFMI_POSSIBLE_CPUS_PATH, &possible) == 0)
+			w->n_possible_cpus = (unsigned)pfmi_machine_count_cpus(&possible);
+		pfmi_machine_free_cpus(&possible);
+	}
+	return w->n_possible_cpus;
+}
+
 /* Enabling, reading and disabling take time, more than the slack on many CPUs or a loaded machine.
  * So the bound is that of a clock which runs before and after them. */
 void pfmi_perf_compute_max_enabled_time(struct pfm_session *s)
@@ -95,10 +110,12 @@ void pfmi_perf_compute_max_enabled_time(struct pfm_session *s)
 	struct hotplug_state *w = &((struct perf_state *)s->backend_state)->hotplug;
 	uint64_t lasted;
 
-	if (!w->has_cpu_events)
+	if (!w->has_cpu_events && !w->has_many_tasks)
 		return;
 	lasted = session_read_stopwatch(&w->longest_clock, s->sys.get_time(&s->sys));
 	w->max_enabled_time = lasted ? lasted + get_clock_slack(lasted) : 0;
+	if (w->has_many_tasks)
+		w->max_task_time = w->max_enabled_time * count_possible_cpus(&s->sys, w);
 }
 
 static bool is_cpu_subset(const struct cpu_mask *some, const struct cpu_mask *all)

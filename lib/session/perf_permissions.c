@@ -60,17 +60,20 @@ void pfmi_perf_start_process_clock(struct pfm_session *s)
 		st->has_program = read_program(s, &st->program) == 0;
 }
 
-/* True if the process has executed another program since its counts began. */
-static bool has_other_program(const struct pfm_session *s)
+/* Returns the fact by which the process has executed another program since its counts began; NULL
+ * if nothing shows it. */
+static const char *get_program_change(const struct pfm_session *s)
 {
 	const struct perf_state *st = s->backend_state;
 	uint64_t program;
 	int rc;
 
 	if (!st->has_program)
-		return false;
+		return NULL;
 	rc = read_program(s, &program);
-	return rc == -EACCES || rc == -EPERM || (!rc && program != st->program);
+	if (rc == -EACCES || rc == -EPERM)
+		return "its /proc/PID/auxv is no longer readable";
+	return !rc && program != st->program ? "its /proc/PID/auxv has changed" : NULL;
 }
 
 void pfmi_perf_stop_process_clock(struct pfm_session *s)
@@ -124,7 +127,8 @@ static bool get_seen_time(const struct pfm_session *s, const pfm_count_t *counts
 
 static void explain_unseen_time(struct pfm_session *s, uint64_t taken, uint64_t seen)
 {
-	const bool is_other = has_other_program(s);
+	const char *change = get_program_change(s);
+	const bool is_other = change != NULL;
 
 	for (unsigned i = 0; i < s->n_counts; i++) {
 		struct session_count *c = &s->counts[i];
@@ -139,6 +143,9 @@ static void explain_unseen_time(struct pfm_session *s, uint64_t taken, uint64_t 
 			is_other ? "it has started a program with more rights (set-user-ID), or "
 				   "one whose file is not readable"
 				 : "the start and end of threads");
+		pfmi_session_set_evidence(c, "ran for %llu ns, enabled for %llu ns%s%s",
+		                          (unsigned long long)taken, (unsigned long long)seen,
+		                          is_other ? "; " : "", is_other ? change : "");
 	}
 }
 

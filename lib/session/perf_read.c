@@ -299,7 +299,8 @@ bool pfmi_perf_has_unreadable_group(struct pfm_session *s)
 int pfmi_perf_reset_counts(struct pfm_session *s)
 {
 	const struct perf_state *st = s->backend_state;
-	uint64_t before = st->hotplug.has_cpu_events ? s->sys.get_time(&s->sys) : 0;
+	const bool has_clock = st->hotplug.has_cpu_events || st->hotplug.has_many_tasks;
+	uint64_t before = has_clock ? s->sys.get_time(&s->sys) : 0;
 	int rc = read_time_references(s, true);
 
 	if (!rc)

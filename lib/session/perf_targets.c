@@ -258,6 +258,13 @@ static void add_cpu_events(struct event_planner *w, const struct event_target *a
 	pfmi_machine_free_cpus(&serves);
 }
 
+/* True if each event of a task belongs to a CPU: those that were requested, or all because children
+ * of the task write to the buffers of the CPU they are on. */
+static bool is_split_by_cpu(const struct pfm_session *s)
+{
+	return s->requested_cpus.n_words || (s->sampling && s->options.flags & PFM_SESSION_INHERIT);
+}
+
 static void plan_events_of_count(struct event_planner *w)
 {
 	const struct pfm_session *s = w->session;
@@ -281,7 +288,7 @@ static void plan_events_of_count(struct event_planner *w)
 	}
 	for (; !w->error_code && at.task_index < st->tasks.n_pids; at.task_index++) {
 		at.pid = st->tasks.pids[at.task_index];
-		if (s->requested_cpus.n_words)
+		if (is_split_by_cpu(s))
 			add_cpu_events(w, &at);
 		else
 			add_kernel_event(w, &at, -1, -1);

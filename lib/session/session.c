@@ -417,6 +417,7 @@ static void set_count_info(const struct pfm_session *s, const struct session_cou
 	info->n_kernel_events = c->kernel_state.n_events;
 	info->why = c->status.reason_cause ? c->status.reason : "";
 	info->remedy = c->status.reason_cause ? c->status.remedy : "";
+	info->evidence = c->status.reason_cause ? c->status.evidence : "";
 	info->attr = c->config.attr;
 	info->is_level = c->config.is_level;
 	info->cpus = get_counted_cpus(s, c);

@@ -125,5 +125,8 @@ void pfmi_session_check_processor(struct pfm_session *s);
 /* Fills the sentences of count @c, unless they already say why it could not be opened. */
 void pfmi_session_set_reason(struct session_count *c, pfm_cause_t cause, const char *remedy,
                              const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+/* Replaces the facts that support the cause of @c, which has just been set. */
+void pfmi_session_set_evidence(struct session_count *c, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
 
 #endif

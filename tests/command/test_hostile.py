@@ -304,9 +304,14 @@ class MoreRights(Folder):
                     counts = self.as_nobody(*event, "--", *command)
                     if mode == 0o4755 and counts[0]["value"] > plain[0]["value"] / 2:
                         self.skipTest("the file system takes no heed of the bit")
+                    # What a shell starts cannot be read afterwards.
+                    direct = command is work
                     self.assertEqual([(c["quality"], c["cause"]) for c in counts],
-                                     [("partial", "permission")])
+                                     [("partial", "permission" if direct else "other")])
                     self.assertIn("set-user-ID", counts[0]["why"])
+                    self.assertRegex(counts[0]["evidence"], r"^ran for [\d.]+ s, enabled for ")
+                    self.assertEqual("mode of %s is %o" % (program, mode) in counts[0]["evidence"],
+                                     direct)
             several = self.as_nobody("-I", "20", *event, "--", *work)
             self.assertIn((several[-1]["quality"], several[-1]["cause"]),
                           [("partial", "permission"), ("not counted", "permission")])
@@ -952,7 +957,9 @@ class Unreadable(Folder):
 
     def test_less_than_half_of_the_time_is_missed(self):
         row = self.rows(self.stat())[-1]
-        self.assertEqual((row["quality"], row["cause"]), ("partial", "permission"), row)
+        self.assertEqual((row["quality"], row["cause"]), ("partial", "other"), row)
+        self.assertIn("programs with more rights", row["why"])
+        self.assertRegex(row["evidence"], r"^ran for [\d.]+ s, enabled for [\d.]+ s$")
 
     def test_no_interval_without_time_is_exact(self):
         rows = self.rows(self.stat("-I", "100"))
@@ -960,7 +967,7 @@ class Unreadable(Folder):
         for row in rows:
             if not row["enabled"]:
                 self.assertEqual(row["quality"], "not counted", row)
-        self.assertIn(("not counted", "permission"), [(r["quality"], r.get("cause")) for r in rows])
+        self.assertIn(("not counted", "other"), [(r["quality"], r.get("cause")) for r in rows])
 
     def test_a_recording_without_samples_says_why(self):
         # A folder that the user can write to: pfm record makes a file.

@@ -481,5 +481,32 @@ class Services(unittest.TestCase):
 
 del Containers  # not a test case by itself
 
+class Bare(unittest.TestCase):
+    """Containers without the file systems of the kernel."""
+
+    def without(self, folder, *words):
+        if not tap.own_mounts():
+            self.skipTest("not root")
+        # The dynamic linker finds the library's folder with /proc.
+        libraries = os.path.join(BUILD, "lib")
+        return run(
+            "unshare", "-m", "sh", "-c",
+            'mount -t tmpfs none "$1" && export LD_LIBRARY_PATH="$2" && shift 2 && exec "$@"', "sh",
+            folder, libraries + ":" + os.path.join(libraries, "profile"), PFM, *words)
+
+    def test_record_without_sys_names_the_cause(self):
+        for events in "cpu-clock", "page-faults":
+            r = self.without("/sys", "record", "-e", events, "-o", "/dev/null", "--", "true")
+            self.assertEqual(r.returncode, 1)
+            self.assertIn("the list of CPUs on line cannot be read from "
+                          "/sys/devices/system/cpu/online", r.stderr)
+            self.assertIn("name the CPUs (-C)", r.stderr)
+
+    def test_a_command_without_proc_is_counted_completely(self):
+        r = self.without("/proc", "stat", "--json", "-e", "page-faults,task-clock", "--", "true")
+        rows = [json.loads(line) for line in r.stdout.splitlines()]
+        self.assertEqual([row["quality"] for row in rows], ["exact", "exact"], r.stdout + r.stderr)
+
+
 if __name__ == "__main__":
     tap.main()

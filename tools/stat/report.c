@@ -423,6 +423,7 @@ static void put_reason(struct json *j, const pfm_count_info_t *info, pfm_quality
 		put_text(j, "cause", pfm_cause_name(cause));
 	put_text_if(j, "why", quality == PFM_QUALITY_EXACT ? "" : info->why);
 	put_text_if(j, "remedy", quality == PFM_QUALITY_EXACT ? "" : info->remedy);
+	put_text_if(j, "evidence", quality == PFM_QUALITY_EXACT ? "" : info->evidence);
 }
 
 static void put_row_ratio(struct json *j, const struct stat_job *job, const struct stat_row *row,

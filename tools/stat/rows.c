@@ -111,7 +111,7 @@ static const char delay_too_long_text[] =
 static void keep_reason(const struct stat_job *job, struct stat_row *row)
 {
 	pfm_count_info_t info = PFM_INIT(info);
-	char unseen[200];
+	char unseen[200], facts[240];
 
 	pfm_describe_count(row->worst->session, row->worst_count, &info);
 	if (job->missed && row->sum.count.cause == PFM_CAUSE_NO_TIME) {
@@ -126,20 +126,22 @@ static void keep_reason(const struct stat_job *job, struct stat_row *row)
 		snprintf(unseen, sizeof(unseen), "%.3f seconds on CPUs were not counted: %s",
 		         row->worst->unseen_seconds,
 		         row->worst->lost_rights
-		                 ? "programs ran with more rights than their caller (set-user-ID), "
-		                   "or from files that are not readable"
-		                 : "the start and end of tasks, or a short program whose file is "
-		                   "not readable");
+		                 ? "the command has more rights than its caller (set-user-ID), or "
+		                   "its file is not readable"
+		                 : "the start and end of tasks, or programs with more rights than "
+		                   "their caller (set-user-ID)");
 		info.why = unseen;
-		info.remedy =
-			row->worst->lost_rights
-				? "start counting from a process with their rights (sudo pfm stat)"
-				: "";
+		info.remedy = "start counting from a process with their rights (sudo pfm stat)";
+		snprintf(facts, sizeof(facts), "%s%s", row->worst->unseen_facts,
+		         row->worst->lost_rights ? job->rights_facts : "");
+		info.evidence = facts;
 	}
-	if (!keep_words(&row->reason, (const char **const[]){ &info.why, &info.remedy }, 2))
+	if (!keep_words(&row->reason,
+	                (const char **const[]){ &info.why, &info.remedy, &info.evidence }, 3))
 		return;
 	row->info.why = info.why;
 	row->info.remedy = info.remedy;
+	row->info.evidence = info.evidence;
 }
 
 void gather_rows(struct stat_job *job, bool interval)

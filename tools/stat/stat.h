@@ -90,7 +90,8 @@ struct stat_target {
 	int watch;             /* descriptor that is readable when the process has ended, or -1 */
 	double unseen_seconds; /* processor time of the command that was not counted */
 	bool ran_unwatched;    /* unseen_seconds is longer than a tick */
-	bool lost_rights;      /* unseen_seconds is longer than starts and ends of tasks can take */
+	bool lost_rights;      /* the file of the command tells why: stat_job.rights_facts */
+	char unseen_facts[64]; /* the times that were read */
 };
 
 struct stat_job;
@@ -178,6 +179,9 @@ int update_cgroups(struct stat_job *job, size_t most_series, bool is_counting,
 
 /* Name of the command in messages: "pfm stat", unless it is changed. */
 extern const char *program_name;
+/* Writes the fact by which the file of the command has rights that its caller lacks; "" if it has
+ * none. (rights.c) */
+void read_command_rights(char *const *command, char *facts, size_t size);
 int child_prepare(char *const *command, const sigset_t *mask, struct child *c);
 /* Starts the command. Returns an exit status if it cannot be executed, else EXIT_DONE. */
 int child_start(char *const *command, struct child *c);
@@ -266,6 +270,8 @@ struct stat_job {
 	unsigned last; /* the first event of the last -e */
 	pfm_ctx_t *ctx;
 	char **command; /* NULL: none */
+	/* by which the kernel takes the counters away from the command; "" if nothing tells */
+	char rights_facts[160];
 	int *pids, *tids;
 	unsigned n_pids, n_tids;
 	char *cgroups;            /* comma-separated names */

@@ -342,6 +342,8 @@ void check_unwatched_time(struct stat_job *job, double seconds)
 	const bool followed = !job->all_cpus && !job->cpus && !job->no_inherit && !job->delay &&
 	                      !job->control.on && !job->model;
 
+	if (followed && job->command)
+		read_command_rights(job->command, job->rights_facts, sizeof(job->rights_facts));
 	for (struct stat_target *p = job->parts; followed && p < job->parts + job->n_parts; p++) {
 		uint64_t longest = 0;
 
@@ -349,10 +351,10 @@ void check_unwatched_time(struct stat_job *job, double seconds)
 			longest = p->counts[i].enabled > longest ? p->counts[i].enabled : longest;
 		p->unseen_seconds = seconds - (double)longest / NS;
 		p->ran_unwatched = !p->pid && seconds * NS > (double)longest + TICK_NS;
-		/* The kernel does not count starts and ends of tasks, which take a quarter of the
-		 * time of many short tasks. */
-		p->lost_rights =
-			p->ran_unwatched && seconds * NS > 1.25 * (double)longest + TICK_NS;
+		/* The kernel does not count starts and ends of tasks either. */
+		p->lost_rights = p->ran_unwatched && *job->rights_facts;
+		snprintf(p->unseen_facts, sizeof(p->unseen_facts),
+		         "ran for %.6f s, enabled for %.6f s", seconds, (double)longest / NS);
 		for (unsigned i = 0; p->ran_unwatched && i < p->n; i++)
 			if (has_value(&p->counts[i])) {
 				p->counts[i].quality = PFM_QUALITY_PARTIAL;

@@ -124,6 +124,44 @@ static void time_stands_still(void **state)
 	assert_true(counts[0].enabled < 5 * (uint64_t)SECOND);
 }
 
+static uint64_t tasks_time;
+
+static void by_task(struct fake *f, struct fake_event *e)
+{
+	(void)f;
+	e->value = 1000;
+	e->is_open = e->running = tasks_time;
+}
+
+/* The tasks of an event can be on all four CPUs at once, and no longer than that. */
+static void tasks_have_no_more_time_than_the_cpus(void **state)
+{
+	(void)state;
+	for (unsigned more = 0; more < 2; more++) {
+		make_machine("uncore");
+		fake_file(&fake, POSSIBLE, "0-3");
+		fake_file(&fake, "/proc/42/status", "Name:\tx\nTgid:\t42");
+		fake_file(&fake, "/proc/42/task/42/x", "");
+		fake.tick = by_task;
+		tasks_time = 0;
+		options.pid = 42;
+		options.flags = PFM_SESSION_INHERIT;
+		must_open(TEXTS("cycles"));
+		assert_int_equal(pfm_start_session(session), PFMLIB_SUCCESS);
+		fake.clock_ns += SECOND;
+		tasks_time = (4 + more) * (uint64_t)SECOND;
+		read_all();
+		if (!more) {
+			expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
+		} else {
+			expect_count(0, PFM_QUALITY_PARTIAL, PFM_CAUSE_OTHER);
+			expect_why(0, "more time than has passed");
+			assert_non_null(strstr(is_about(0).evidence, "ns are possible"));
+		}
+		done(NULL);
+	}
+}
+
 /* Each read of an event takes a tenth of a second. */
 static void read_slowly(struct fake *f, struct fake_event *e)
 {
@@ -311,4 +349,5 @@ static void control_group(void **state)
 
 UNIT(session_perf_hotplug, CASE(time_stands_still), CASE(readings_take_time),
      CASE(only_time_that_was_counted), CASE(others_come), CASE(others_do_not_matter),
-     CASE(group_of_a_cpu_that_goes), CASE(control_group));
+     CASE(group_of_a_cpu_that_goes), CASE(control_group),
+     CASE(tasks_have_no_more_time_than_the_cpus));

@@ -50,7 +50,8 @@ static void qualities(void **state)
 	assert_int_equal(counts[0].raw, 100);
 	expect_why(0, "25 %");
 	counted(0, 1000, 0);
-	expect_count(0, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_BUSY);
+	expect_count(0, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_OTHER);
+	assert_string_equal(is_about(0).evidence, "enabled for 1000 ns, on a counter for 0 ns");
 	assert_int_equal(counts[0].value, 0);
 	counted(5, 1000, 0);
 	assert_int_equal(counts[0].value, 0);
@@ -73,7 +74,7 @@ static void qualities_of_levels(void **state)
 	assert_int_equal(pfm_start_session(session), 0);
 	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
 		counted(7, 1000, 0);
-		expect_count(0, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_BUSY);
+		expect_count(0, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_OTHER);
 		assert_int_equal(counts[0].value, 0);
 		counted(7 + i, times[i][0], times[i][1]);
 		expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
@@ -260,7 +261,7 @@ static void causes_of_not_being_counted(void **state)
 	must_open(TEXTS("cycles", "instructions"));
 	run_session();
 	expect_count(1, PFM_QUALITY_NOT_COUNTED,
-	             PFM_CAUSE_BUSY); /* another PMU's event ran, which proves nothing */
+	             PFM_CAUSE_OTHER); /* another PMU's event ran, which proves nothing */
 	end_session();
 	fake.n_events = 1;
 	must_open(TEXTS("cpu/cpu-cycles/", "cpu/instructions/"));
@@ -342,8 +343,11 @@ static void no_type_of_core_found_a_counter(void **state)
 	fake.tick = never_on_any;
 	must_open(TEXTS("cycles"));
 	run_session();
-	for (unsigned i = 0; i < 2; i++)
+	for (unsigned i = 0; i < 2; i++) {
 		expect_count(i, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_BUSY);
+		expect_why(i, "NMI watchdog");
+		assert_non_null(strstr(is_about(i).evidence, "kernel.nmi_watchdog is 1"));
+	}
 }
 
 static void extrapolation(void **state)

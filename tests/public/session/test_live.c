@@ -427,7 +427,9 @@ static void restricted_events_count_what_their_letters_say(void **state)
 	char store[64];
 
 	(void)state;
-	snprintf(store, sizeof(store), "mem:0x%llx/8:w", (unsigned long long)(uintptr_t)&watched);
+	/* A store to more than a register is two stores. */
+	snprintf(store, sizeof(store), "mem:0x%llx/%zu:w", (unsigned long long)(uintptr_t)&watched,
+	         sizeof(long));
 	/* skips where one of the kinds cannot be counted */
 	open_or_skip(TEXTS("page-faults", store, "syscalls:sys_enter_getppid"));
 	tear_down(NULL);
