@@ -268,32 +268,6 @@ bool are_interrupts_too_many(struct serve_budget *b)
 	return b->paused_until != 0;
 }
 
-/* ---- counters -------------------------------------------------------------------------------- */
-
-uint64_t count_kept_counters(const pfm_ctx_t *ctx, unsigned n_free)
-{
-	perfmon_pmu_info_t pmu = PFM_INIT(pmu);
-	perfmon_event_info_t e = PFM_INIT(e);
-	uint64_t general = 0, kept = 0;
-	int n = pfm_count_pmus(ctx);
-
-	for (int i = 0; i < n && n_free; i++) {
-		if (pfm_describe_pmu(ctx, i, &pmu) || !(pmu.flags & PFM_PMU_HOST) ||
-		    !(pmu.flags & PFM_PMU_CORE))
-			continue;
-		for (unsigned k = 0; k < pmu.n_events; k++)
-			if (!pfm_describe_event(ctx, i, k, &e))
-				general |= e.counters & UINT32_MAX;
-	}
-	/* Takes the highest counters: events that only some counters can count need the lowest. */
-	for (int c = 31; c >= 0 && n_free; c--)
-		if (general >> c & 1) {
-			kept |= (uint64_t)1 << c;
-			n_free--;
-		}
-	return kept;
-}
-
 /* ---- figures --------------------------------------------------------------------------------- */
 
 /* Reads the present use. False if it is unknown. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pfm serve: HTTP by libmicrohttpd, which is loaded when it is needed, because it needs further
- * libraries that no other command uses. A connection that takes too long is closed without an
+/* pfm serve: HTTP by libmicrohttpd. A connection that takes too long is closed without an
  * answer. After an answer it stays open for the client's next request, as Prometheus has it, until
  * another client needs its place. */
 #include "common/pfm.h"
@@ -11,7 +10,6 @@
 #include <sys/socket.h>
 
 #ifdef HAVE_MICROHTTPD
-#include <dlfcn.h>
 #include <microhttpd.h>
 
 enum {
@@ -22,27 +20,6 @@ enum {
 	MAX_ANSWER_SECONDS = 30,
 	KEEP_SECONDS = 120 /* after an answer, for the next request */
 };
-
-#define CALLS(CALL)                                                                                \
-	CALL(MHD_add_response_header)                                                              \
-	CALL(MHD_create_response_from_buffer)                                                      \
-	CALL(MHD_destroy_response)                                                                 \
-	CALL(MHD_get_connection_info)                                                              \
-	CALL(MHD_get_daemon_info)                                                                  \
-	CALL(MHD_get_timeout)                                                                      \
-	CALL(MHD_lookup_connection_value)                                                          \
-	CALL(MHD_queue_response)                                                                   \
-	CALL(MHD_run)                                                                              \
-	CALL(MHD_set_connection_option)                                                            \
-	CALL(MHD_start_daemon)                                                                     \
-	CALL(MHD_stop_daemon)
-
-/* Functions of the library. */
-static struct {
-#define MEMBER(NAME) __typeof__(NAME) *(NAME);
-	CALLS(MEMBER)
-#undef MEMBER
-} mhd;
 
 struct open_connection {
 	int fd;       /* -1: free */
@@ -67,20 +44,6 @@ struct serve_http {
 	bool failed;   /* the counters could not be read */
 };
 
-static bool load_library(void)
-{
-	void *library = dlopen("libmicrohttpd.so.12", RTLD_NOW | RTLD_LOCAL), *at;
-	bool all = library;
-
-#define FIND(NAME)                                                                                 \
-	at = library ? dlsym(library, #NAME) : NULL;                                               \
-	all = all && at;                                                                           \
-	memcpy(&mhd.NAME, &at, sizeof(at));
-	CALLS(FIND)
-#undef FIND
-	return all;
-}
-
 /* ---- connections ----------------------------------------------------------------------------- */
 
 static struct open_connection *find_connection(struct serve_http *http, int fd)
@@ -100,7 +63,7 @@ static uint64_t compute_deadline(unsigned seconds)
 static struct open_connection *find_entry_of_connection(struct serve *s, struct MHD_Connection *c)
 {
 	const union MHD_ConnectionInfo *info =
-		mhd.MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
+		MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
 
 	return info ? find_connection(s->http, info->connect_fd) : NULL;
 }
@@ -133,7 +96,7 @@ static void note_connection(void *arg, struct MHD_Connection *c, void **state,
 {
 	struct serve *s = arg;
 	const union MHD_ConnectionInfo *info =
-		mhd.MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
+		MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
 	struct open_connection *at;
 
 	(void)state;
@@ -163,8 +126,7 @@ static void extend_time(struct serve *s, struct MHD_Connection *c)
 		return;
 	at->until = compute_deadline(MAX_ANSWER_SECONDS);
 	if (at->is_kept)
-		mhd.MHD_set_connection_option(c, MHD_CONNECTION_OPTION_TIMEOUT,
-		                              (unsigned)IDLE_SECONDS);
+		MHD_set_connection_option(c, MHD_CONNECTION_OPTION_TIMEOUT, (unsigned)IDLE_SECONDS);
 	at->is_kept = false;
 }
 
@@ -180,7 +142,7 @@ static void note_answer(void *arg, struct MHD_Connection *c, void **state,
 		return;
 	at->is_kept = true;
 	at->until = compute_deadline(KEEP_SECONDS);
-	mhd.MHD_set_connection_option(c, MHD_CONNECTION_OPTION_TIMEOUT, (unsigned)KEEP_SECONDS);
+	MHD_set_connection_option(c, MHD_CONNECTION_OPTION_TIMEOUT, (unsigned)KEEP_SECONDS);
 	if (s->http->n_open >= MAX_CONNECTIONS)
 		make_room(s->http);
 }
@@ -208,18 +170,18 @@ static enum MHD_Result refuse_request(struct serve *s, struct MHD_Connection *c,
                                       char *text)
 {
 	struct MHD_Response *r =
-		mhd.MHD_create_response_from_buffer(strlen(text), text, MHD_RESPMEM_PERSISTENT);
+		MHD_create_response_from_buffer(strlen(text), text, MHD_RESPMEM_PERSISTENT);
 	enum MHD_Result rc;
 
 	if (!r)
 		return MHD_NO;
 	s->figures.refusals++;
-	mhd.MHD_add_response_header(r, "Content-Type", "text/plain; charset=utf-8");
-	mhd.MHD_add_response_header(r, "Connection", "close");
+	MHD_add_response_header(r, "Content-Type", "text/plain; charset=utf-8");
+	MHD_add_response_header(r, "Connection", "close");
 	if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
-		mhd.MHD_add_response_header(r, "Allow", "GET, HEAD");
-	rc = mhd.MHD_queue_response(c, status, r);
-	mhd.MHD_destroy_response(r);
+		MHD_add_response_header(r, "Allow", "GET, HEAD");
+	rc = MHD_queue_response(c, status, r);
+	MHD_destroy_response(r);
 	return rc;
 }
 
@@ -232,20 +194,20 @@ static struct MHD_Response *make_response(struct serve *s, enum exposition_forma
 
 	if (text && is_gzip)
 		text = compress_serve_text(text, &size);
-	r = text ? mhd.MHD_create_response_from_buffer(size, text, MHD_RESPMEM_MUST_FREE) : NULL;
+	r = text ? MHD_create_response_from_buffer(size, text, MHD_RESPMEM_MUST_FREE) : NULL;
 	if (!r) {
 		free(text);
 		return NULL;
 	}
-	mhd.MHD_add_response_header(r, "Content-Type",
-	                            format == EXPOSITION_OPENMETRICS
-	                                    ? "application/openmetrics-text; version=1.0.0; "
-	                                      "charset=utf-8"
-	                                    : "text/plain; version=0.0.4; charset=utf-8");
+	MHD_add_response_header(r, "Content-Type",
+	                        format == EXPOSITION_OPENMETRICS
+	                                ? "application/openmetrics-text; version=1.0.0; "
+	                                  "charset=utf-8"
+	                                : "text/plain; version=0.0.4; charset=utf-8");
 	if (is_gzip)
-		mhd.MHD_add_response_header(r, "Content-Encoding", "gzip");
-	mhd.MHD_add_response_header(r, "Vary", "Accept, Accept-Encoding");
-	mhd.MHD_add_response_header(r, "Cache-Control", "no-store");
+		MHD_add_response_header(r, "Content-Encoding", "gzip");
+	MHD_add_response_header(r, "Vary", "Accept, Accept-Encoding");
+	MHD_add_response_header(r, "Cache-Control", "no-store");
 	return r;
 }
 
@@ -258,7 +220,7 @@ static struct MHD_Response *get_cached_response(struct serve *s, enum exposition
 	if (t->response && t->reading == s->figures.readings)
 		return t->response;
 	if (t->response)
-		mhd.MHD_destroy_response(t->response);
+		MHD_destroy_response(t->response);
 	t->response = make_response(s, format, is_gzip);
 	t->reading = s->figures.readings;
 	return t->response;
@@ -267,7 +229,7 @@ static struct MHD_Response *get_cached_response(struct serve *s, enum exposition
 /* The format that the client names; without a name the older one. */
 static enum exposition_format read_wanted_format(struct MHD_Connection *c)
 {
-	const char *accept = mhd.MHD_lookup_connection_value(c, MHD_HEADER_KIND, "Accept");
+	const char *accept = MHD_lookup_connection_value(c, MHD_HEADER_KIND, "Accept");
 
 	return accept && strcasestr(accept, "application/openmetrics-text") ? EXPOSITION_OPENMETRICS
 	                                                                    : EXPOSITION_PROMETHEUS;
@@ -275,7 +237,7 @@ static enum exposition_format read_wanted_format(struct MHD_Connection *c)
 
 static bool is_gzip_wanted(struct MHD_Connection *c)
 {
-	const char *accept = mhd.MHD_lookup_connection_value(c, MHD_HEADER_KIND, "Accept-Encoding");
+	const char *accept = MHD_lookup_connection_value(c, MHD_HEADER_KIND, "Accept-Encoding");
 
 	return accept && accepts_gzip(accept);
 }
@@ -311,7 +273,7 @@ static enum MHD_Result answer_request(void *arg, struct MHD_Connection *c, const
 	if (!r)
 		return refuse_request(s, c, MHD_HTTP_SERVICE_UNAVAILABLE, no_counts);
 	s->figures.answers++;
-	return mhd.MHD_queue_response(c, MHD_HTTP_OK, r);
+	return MHD_queue_response(c, MHD_HTTP_OK, r);
 }
 
 /* ---- the daemons ----------------------------------------------------------------------------- */
@@ -334,13 +296,13 @@ static int start_daemon(struct serve *s, unsigned i)
 		                            { MHD_OPTION_END, 0, NULL } };
 	const union MHD_DaemonInfo *info;
 
-	s->http->daemons[i] = mhd.MHD_start_daemon(
+	s->http->daemons[i] = MHD_start_daemon(
 		MHD_USE_EPOLL | MHD_USE_ERROR_LOG, 0, NULL, NULL, answer_request, s,
 		MHD_OPTION_EXTERNAL_LOGGER, ignore_message, NULL, MHD_OPTION_NOTIFY_CONNECTION,
 		note_connection, s, MHD_OPTION_NOTIFY_COMPLETED, note_answer, s, MHD_OPTION_ARRAY,
 		options, MHD_OPTION_END);
 	info = s->http->daemons[i]
-	               ? mhd.MHD_get_daemon_info(s->http->daemons[i], MHD_DAEMON_INFO_EPOLL_FD)
+	               ? MHD_get_daemon_info(s->http->daemons[i], MHD_DAEMON_INFO_EPOLL_FD)
 	               : NULL;
 	if (!info) {
 		fprintf(stderr, "pfm serve: libmicrohttpd cannot serve %s\n", s->listeners[i].name);
@@ -356,12 +318,6 @@ int start_http(struct serve *s)
 
 	if (!s->n_listeners)
 		return EXIT_DONE;
-	if (!load_library()) {
-		fputs("pfm serve: --listen needs libmicrohttpd.so.12 (Debian package "
-		      "libmicrohttpd12); --textfile works without it\n",
-		      stderr);
-		return EXIT_REFUSED;
-	}
 	s->http = calloc(1, sizeof(*s->http));
 	if (!s->http)
 		return report_no_memory();
@@ -386,7 +342,7 @@ int compute_http_timeout(const struct serve *s, int most)
 	unsigned long long ms;
 
 	for (unsigned i = 0; s->http && i < s->n_listeners; i++)
-		if (mhd.MHD_get_timeout(s->http->daemons[i], &ms) == MHD_YES &&
+		if (MHD_get_timeout(s->http->daemons[i], &ms) == MHD_YES &&
 		    ms < (unsigned long long)most)
 			most = (int)ms;
 	for (size_t i = 0, n = s->http ? s->http->n_open : 0; n && i < N_CONNECTIONS; i++)
@@ -404,7 +360,7 @@ bool run_http(struct serve *s)
 	s->http->was_full = false;
 	close_old_connections(s);
 	for (unsigned i = 0; i < s->n_listeners; i++)
-		mhd.MHD_run(s->http->daemons[i]);
+		MHD_run(s->http->daemons[i]);
 	return !s->http->failed;
 }
 
@@ -416,13 +372,13 @@ void stop_http(struct serve *s)
 	for (unsigned i = 0; i < s->n_listeners; i++) {
 		if (!s->http->daemons[i])
 			continue;
-		mhd.MHD_stop_daemon(s->http->daemons[i]);
+		MHD_stop_daemon(s->http->daemons[i]);
 		s->listeners[i].fd = -1;
 	}
 	for (size_t i = 0; i < sizeof(s->http->texts) / sizeof(s->http->texts[0]); i++)
 		for (size_t k = 0; k < 2; k++)
 			if (s->http->texts[i][k].response)
-				mhd.MHD_destroy_response(s->http->texts[i][k].response);
+				MHD_destroy_response(s->http->texts[i][k].response);
 	free(s->http);
 	s->http = NULL;
 }

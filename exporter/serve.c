@@ -227,7 +227,7 @@ static int run_serve(struct command_args *args)
 	return status;
 }
 
-const struct command cmd_serve = {
+const struct command cmd_exporter = {
 	.name = "serve",
 	.usage = "[-e EVENT,...] [-M METRIC,...] [--listen ADDRESS]... [--textfile FILE] "
 		 "[OPTION]...",

@@ -407,7 +407,7 @@ class Others(unittest.TestCase):
             self.autopkgtests(tree, packages)
 
     def check_exporter(self, packages, root):
-        """The service, its arguments and what it runs: the command, its manual page and
+        """The service, its arguments and what it runs: the exporter, its manual page and
         libmicrohttpd. Its user is made by systemd."""
         exporter, tools = packages["perfmon-exporter"], packages["perfmon-tools"]
         self.assertRegex(run("dpkg-deb", "-f", exporter, "Depends"),
@@ -427,10 +427,11 @@ class Others(unittest.TestCase):
         self.assertEqual((found["DynamicUser"], found["AmbientCapabilities"]),
                          ("yes", "CAP_PERFMON"))
         program, _, arguments = found["ExecStart"].partition(" ")
-        self.assertEqual(arguments, "serve $ARGS")
+        self.assertEqual((program, arguments), ("/usr/bin/pfm-exporter", "$ARGS"))
         self.assertTrue(os.access(at + program, os.X_OK), program)
-        self.assertEqual(found["Documentation"], "man:pfm(1)")
-        self.assertTrue(os.path.exists(at + "/usr/share/man/man1/pfm.1.gz"))
+        self.assertEqual(found["Documentation"], "man:pfm-exporter(1) man:pfm(1)")
+        for page in ("pfm", "pfm-exporter"):
+            self.assertTrue(os.path.exists(at + "/usr/share/man/man1/%s.1.gz" % page), page)
         with open(at + found["EnvironmentFile"].lstrip("-"), encoding="utf-8") as f:
             self.assertEqual(re.findall(r"(?m)^[^#\n].*", f.read()), ['ARGS=""'])
         with open(at + "/DEBIAN/conffiles", encoding="utf-8") as f:

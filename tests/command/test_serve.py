@@ -1695,5 +1695,33 @@ class Dashboard(unittest.TestCase):
             run("promtool", "check", "rules", rules.name)
 
 
+class Program(unittest.TestCase):
+    """The exporter as a program of its own."""
+    EXPORTER = os.path.join(os.path.dirname(PFM), "pfm-exporter")
+
+    def test_it_has_the_options_of_pfm_serve(self):
+        ours = subprocess.run([self.EXPORTER, "--help"], capture_output=True, text=True, check=True)
+        self.assertEqual(ours.stdout, run(PFM, "serve", "--help"))
+        self.assertEqual(ours.stdout, run(PFM, "help", "serve"))
+
+    def test_pfm_reports_its_absence(self):
+        with tempfile.TemporaryDirectory() as folder:
+            alone = shutil.copy(PFM, folder)
+            done = subprocess.run([alone, "serve"], capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertEqual(
+            done.stderr, "pfm serve: cannot run %s/pfm-exporter: No such file or directory "
+            "(Debian package perfmon-exporter)\n" % os.path.realpath(folder))
+
+    def test_its_version_tells_what_the_build_left_out(self):
+        version = subprocess.run([self.EXPORTER, "--version"], capture_output=True, text=True,
+                                 check=True).stdout
+        self.assertRegex(version, r"^pfm-exporter [0-9.]+( \(without libmicrohttpd: .*\))?\n$")
+        if not shutil.which("readelf"):
+            self.skipTest("readelf is missing (Debian package binutils)")
+        needed = run("readelf", "-d", self.EXPORTER)
+        self.assertEqual("libmicrohttpd" in needed, "without" not in version)
+
+
 if __name__ == "__main__":
     tap.main()

@@ -53,7 +53,7 @@ build() {
 		--cross-file "$folder.txt" \
 		-Doptimization=1 -Ddebug=false -Ddefault_library=static -Dc_link_args=-static \
 		-Dtests=disabled -Dman=disabled -Dpython=disabled -Dbench=disabled
-	ninja -C "$folder" -j "${PERFMON_JOBS:-1}" tools/pfm lib/libperfmon.a
+	ninja -C "$folder" -j "${PERFMON_JOBS:-1}" tools/pfm tools/pfm-exporter lib/libperfmon.a
 }
 
 compile() {
@@ -83,5 +83,5 @@ esac
 program=pmu_session
 [ "$story" != serve ] || program=serve_session
 GUEST_TIMEOUT=${GUEST_TIMEOUT:-400} "$here/run.sh" "$arch" "pmu-$arch-$story" "$tmp/$program" \
-	"$folder/tools/pfm" -- \
+	"$folder/tools/pfm" "$folder/tools/pfm-exporter" -- \
 	"/$program $arch $story"

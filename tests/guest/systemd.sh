@@ -77,7 +77,7 @@ export GUEST_LIBPATH
 rc=0
 "$here/initrd.sh" amd64 "$tmp/initrd" "$@" /lib/systemd/systemd:/lib/systemd/systemd \
 	/lib/systemd/systemd-shutdown:/lib/systemd/systemd-shutdown "$(find_library libnss_systemd.so.2)" \
-	"$pfm:/usr/bin/pfm" "$top/debian/perfmon-exporter.service:$units/perfmon-exporter.service" \
+	"$pfm:/usr/bin/pfm" "${pfm%/*}/pfm-exporter:/usr/bin/pfm-exporter" "$top/debian/perfmon-exporter.service:$units/perfmon-exporter.service" \
 	"$top/debian/perfmon-exporter.default:/etc/default/perfmon-exporter" "$here/systemd_check.sh" \
 	"$tmp/passwd:/etc/passwd" "$tmp/group:/etc/group" "$tmp/nsswitch.conf:/etc/nsswitch.conf" \
 	"$tmp/machine-id:/etc/machine-id" "$tmp/check.service:$units/check.service" >"$tmp/out" \

@@ -40,6 +40,7 @@ struct command {
 	const struct command_option *options;
 	bool stops_at_operand; /* arguments after the first operand belong to another program */
 	bool reads_recording;  /* the last operand is a recording; perf expects it after -i */
+	bool is_program;       /* run() executes another program, which has the options and the help */
 	int (*run)(struct command_args *args);
 };
 
@@ -81,6 +82,9 @@ int report_usage_error(const struct command_args *args, const char *format, ...)
 /* Runs @cmd with the @argc arguments @argv, of which the first is its name. Returns its exit
  * status. */
 int run_pfm_command(const struct command *cmd, int argc, char **argv);
+/* Runs a program: @run between the set-up of standard files and terminal and their end. Returns the
+ * exit status. */
+int run_pfm(int (*run)(int argc, char **argv), int argc, char **argv);
 /* The name of the command that runs, for messages. */
 const char *get_running_command(void);
 /* All commands, NULL after the last. */

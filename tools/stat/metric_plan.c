@@ -150,6 +150,31 @@ static unsigned move_events(struct stat_job *job, char **texts, unsigned n)
 	return n;
 }
 
+/* The counters that a plan must not use, so that @n_free of each core PMU stay free. */
+static uint64_t count_kept_counters(const pfm_ctx_t *ctx, unsigned n_free)
+{
+	perfmon_pmu_info_t pmu = PFM_INIT(pmu);
+	perfmon_event_info_t e = PFM_INIT(e);
+	uint64_t general = 0, kept = 0;
+	int n = pfm_count_pmus(ctx);
+
+	for (int i = 0; i < n && n_free; i++) {
+		if (pfm_describe_pmu(ctx, i, &pmu) || !(pmu.flags & PFM_PMU_HOST) ||
+		    !(pmu.flags & PFM_PMU_CORE))
+			continue;
+		for (unsigned k = 0; k < pmu.n_events; k++)
+			if (!pfm_describe_event(ctx, i, k, &e))
+				general |= e.counters & UINT32_MAX;
+	}
+	/* Takes the highest counters: events that only some counters can count need the lowest. */
+	for (int c = 31; c >= 0 && n_free; c--)
+		if (general >> c & 1) {
+			kept |= (uint64_t)1 << c;
+			n_free--;
+		}
+	return kept;
+}
+
 static int plan_metrics(struct stat_job *job)
 {
 	unsigned n = job->metrics.n;

@@ -31,10 +31,6 @@ enum {
 	TARGET_MAX = 256
 };
 
-/* The counters that a plan must not use, so that @n_free of each core PMU stay free.
- * (exporter/budget.c) */
-uint64_t count_kept_counters(const pfm_ctx_t *ctx, unsigned n_free);
-
 /* ---- counts (rows.c) ------------------------------------------------------------------------- */
 
 /* Unit over which a row sums counts, within a control group. */
