@@ -76,6 +76,33 @@ class Annotate(test_symbols.Library):
                            (100 * n / total)), address, re.escape(self.code[address].split()[0])))
         self.assertNotIn("hidden_two>:", text)
 
+    def fake_objdump(self, script):
+        """A folder with an objdump that is this shell script, before those of the path."""
+        folder = os.path.join(self.folder, "fake")
+        os.makedirs(folder, exist_ok=True)
+        with open(os.path.join(folder, "objdump"), "w", encoding="ascii") as f:
+            f.write("#!/bin/sh\n" + script)
+        os.chmod(f.name, 0o755)
+        return folder + os.pathsep + os.environ["PATH"]
+
+    def test_objdump_has_a_limit_of_time_on_a_cpu(self):
+        real = shutil.which("objdump")
+        path = self.fake_objdump('[ "$(ulimit -t)" = 60 ] && exec %s "$@"\n' % real)
+        self.annotate("hidden_one", path=path)
+        self.assertEqual(self.said, "")
+
+    def test_objdump_that_never_ends(self):
+        """The clock of waiting is made short; the program waits for a writer that never comes."""
+        fifo = os.path.join(self.folder, "fifo")
+        os.mkfifo(fifo)
+        path = self.fake_objdump("exec cat %s\n" % fifo)
+        shim = os.path.join(os.environ["PERFMON_BUILD"], "tests", "libimpatient.so")
+        done = subprocess.run([shutil.which(PFM), "annotate", "hidden_one"], cwd=self.folder,
+                              env={**os.environ, "PATH": path, "LD_PRELOAD": shim},
+                              capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("instructions are not shown: objdump takes too long for", done.stderr)
+
     def test_an_event_is_a_pattern(self):
         places = [json.loads(line) for line in self.annotate("--json", "hidden_one").splitlines()]
         (event,) = {p["event"] for p in places}

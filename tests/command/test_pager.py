@@ -67,6 +67,21 @@ class Pager(unittest.TestCase):
         self.assertEqual(status, 0)
         self.assertIn("retinst", said)
 
+    def test_a_pager_with_arguments_needs_no_shell(self):
+        """The pager says whose child it is, and what its arguments are. A pipe needs a shell."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "pager")
+            with open(path, "w", encoding="ascii") as f:
+                f.write("#!/bin/sh\nread name </proc/$PPID/comm\n"
+                        'echo "child of $name: $# $2"\nexec cat\n')
+            os.chmod(path, 0o755)
+            for pager, first in ((path + " -a 'two words' three", "child of pfm: 3 two words"),
+                                 (path + " a \"\" '|'", "child of sh: 3 "),
+                                 (path + " | cat", "child of sh: 0 ")):
+                said, status = on_terminal("list", "--pmu", "ev6", pager=pager)
+                self.assertEqual((status, said.splitlines()[0].rstrip()), (0, first.rstrip()))
+                self.assertIn("retinst", said)
+
     def test_less_gets_options_for_short_answers(self):
         with tempfile.TemporaryDirectory() as folder:
             with open(os.path.join(folder, "less"), "w", encoding="ascii") as f:

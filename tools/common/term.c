@@ -3,6 +3,7 @@
  * column wide. */
 #include "common/term.h"
 #include "common/term_guard.h"
+#include "common/words.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -101,16 +102,45 @@ static const char *choose_pager(void)
 	return *wanted && strcmp(wanted, "cat") != 0 ? wanted : NULL;
 }
 
-/* The other end of @pipe: the pager, or cat if the pager is missing. */
-static void become_pager(const int pipe[2], const char *command)
+/* Writes standard input to standard output. */
+static void copy_input(void)
+{
+	char buf[1 << 14];
+	ssize_t n, done;
+
+	while ((n = read(STDIN_FILENO, buf, sizeof(buf))) > 0 || (n < 0 && errno == EINTR))
+		for (ssize_t at = 0; at < n; at += done) {
+			done = write(STDOUT_FILENO, buf + at, (size_t)(n - at));
+			if (done < 0 && errno != EINTR)
+				return;
+			done = done < 0 ? 0 : done;
+		}
+}
+
+enum { MOST_WORDS = 64 }; /* of a pager's command */
+
+/* Executes the pager. A shell is started for commands that need one alone, as git does. */
+static void execute_pager(const char *command)
 {
 	static const char script[] = "sh -c \"$0\" || { [ $? = 127 ] && exec cat; }";
+	char *text = strdup(command), *words[MOST_WORDS];
 
+	if (text && split_words(text, words, MOST_WORDS))
+		execvp(words[0], words);
+	else
+		execl("/bin/sh", "sh", "-c", script, command, (char *)NULL);
+	free(text);
+}
+
+/* The other end of @pipe: the pager, or this program if the pager is missing. */
+static void become_pager(const int pipe[2], const char *command)
+{
 	dup2(pipe[0], STDIN_FILENO);
 	close(pipe[0]);
 	close(pipe[1]);
 	setenv("LESS", "FRX", 0);
-	execl("/bin/sh", "sh", "-c", script, command, (char *)NULL);
+	execute_pager(command);
+	copy_input();
 	_exit(1);
 }
 

@@ -105,6 +105,10 @@ static void read_code(struct annotate_job *job)
 		fputs("pfm annotate: instructions are not shown: objdump is missing (Debian "
 		      "package binutils)\n",
 		      stderr);
+	else if (rc == ETIMEDOUT)
+		fprintf(stderr,
+		        "pfm annotate: instructions are not shown: objdump takes too long for %s\n",
+		        path);
 	else if (rc)
 		fprintf(stderr,
 		        "pfm annotate: instructions are not shown: objdump cannot read %s\n", path);

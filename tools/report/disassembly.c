@@ -5,7 +5,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <spawn.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,8 +15,20 @@
 #include <unistd.h>
 #include "base/grow.h"
 #include "report/source_text.h"
+#include "stat/stat.h"
 
-enum { TAB_STOP = 8, ARROWS_MAX = 24, SECONDS = 60 /* of objdump, on a CPU */ };
+enum {
+	MOST_READ = 1 << 16,
+	MOST_TEXT = 1 << 28, /* bytes of a function */
+	NO_PROGRAM = 127     /* a status */
+};
+
+enum {
+	TAB_STOP = 8,
+	ARROWS_MAX = 24,
+	SECONDS = 60,  /* of objdump, on a CPU */
+	PATIENCE = 120 /* seconds, of waiting for it */
+};
 
 /* Returns a copy of @text with each tabulator replaced by blanks up to the next multiple of eight
  * columns. To be freed. */
@@ -67,7 +80,6 @@ static bool read_objdump_line(struct disassembly *d, char *line, bool *is_code,
 	char *end;
 	uint64_t address;
 
-	line[strcspn(line, "\n")] = '\0';
 	/* Titles of the file and the section come first. */
 	if (strncmp(line, "Disassembly of section", 22) == 0) {
 		*is_code = true;
@@ -82,21 +94,97 @@ static bool read_objdump_line(struct disassembly *d, char *line, bool *is_code,
 	return add_code_line(d, line, false, 0);
 }
 
+/* Adds the line from @line to @next, where the one after it begins. */
+static bool read_one_line(struct disassembly *d, char *line, const char *next, bool *is_code,
+                          struct source_text *source)
+{
+	char *copy = strndup(line, (size_t)(next - line) - (next[-1] == '\n'));
+	bool is_read = copy && read_objdump_line(d, copy, is_code, source);
+
+	free(copy);
+	return is_read;
+}
+
+/* Text that comes from a pipe until a deadline. */
+struct timed_pipe {
+	int from;
+	uint64_t deadline; /* nanoseconds */
+	char *text;
+	size_t n, capacity;
+};
+
+/* Waits for text. False at its end, and, with ETIMEDOUT in errno, after the deadline. */
+static bool wait_for_text(const struct timed_pipe *p)
+{
+	struct pollfd polled = { .fd = p->from, .events = POLLIN };
+	uint64_t now = now_ns();
+	int rc;
+
+	do
+		rc = poll(&polled, 1,
+		          p->deadline > now ? (int)((p->deadline - now) / 1000000) + 1 : 0);
+	while (rc < 0 && errno == EINTR);
+	if (rc == 0)
+		errno = ETIMEDOUT;
+	return rc > 0;
+}
+
+/* Reads all text. Returns 0 or an errno. */
+static int read_text(struct timed_pipe *p)
+{
+	ssize_t got;
+
+	for (;;) {
+		if (p->n + MOST_READ + 1 > p->capacity) {
+			char *more = realloc(p->text, 2 * p->capacity + MOST_READ + 1);
+
+			if (!more)
+				return ENOMEM;
+			p->text = more;
+			p->capacity = 2 * p->capacity + MOST_READ + 1;
+		}
+		if (!wait_for_text(p))
+			return errno;
+		got = read(p->from, p->text + p->n, MOST_READ);
+		if (got < 0 && errno != EINTR)
+			return errno;
+		p->n += got > 0 ? (size_t)got : 0;
+		p->text[p->n] = '\0';
+		if (got == 0)
+			return 0;
+		if (p->n > MOST_TEXT)
+			return EFBIG;
+	}
+}
+
 static int read_lines(struct disassembly *d, int from, struct source_text *source)
 {
-	FILE *f = fdopen(from, "r");
-	bool is_code = false, is_read = f;
-	size_t size = 0;
-	char *line = NULL;
+	struct timed_pipe p = { .from = from, .deadline = now_ns() + PATIENCE * 1000000000ull };
+	bool is_code = false, is_read = true;
+	int rc = read_text(&p);
 
-	while (is_read && getline(&line, &size, f) > 0)
-		is_read = read_objdump_line(d, line, &is_code, source);
-	free(line);
-	if (f)
-		fclose(f);
-	else
-		close(from);
-	return is_read ? 0 : ENOMEM;
+	for (char *line = p.text, *next; rc == 0 && is_read && *line; line = next) {
+		next = line + strcspn(line, "\n");
+		next += *next == '\n';
+		is_read = read_one_line(d, line, next, &is_code, source);
+	}
+	free(p.text);
+	close(from);
+	return rc ? rc : is_read ? 0 : ENOMEM;
+}
+
+/* The child: becomes objdump, whose time is limited. */
+static _Noreturn void become_objdump(char *const *words, int to)
+{
+	const struct rlimit time = { SECONDS, SECONDS };
+	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+	if (null >= 0)
+		dup2(null, STDERR_FILENO);
+	dup2(to, STDOUT_FILENO);
+	setrlimit(RLIMIT_CPU, &time);
+	execvp(words[0], words);
+	_exit(errno == ENOENT ? NO_PROGRAM : 1);
 }
 
 /* Starts objdump, which writes to *@from. Returns 0 or an errno. */
@@ -108,48 +196,41 @@ static int start_objdump(const char *path, uint64_t start, uint64_t end, bool dr
 		          "--",      (char *)path, NULL };
 	char *with_jumps[] = { "objdump", "-d", "-C", "--no-show-raw-insn", "--visualize-jumps",
 		               first,     last, "--", (char *)path,         NULL };
-	posix_spawn_file_actions_t actions;
-	int ends[2], rc;
+	int ends[2];
 
 	snprintf(first, sizeof(first), "--start-address=%#llx", (unsigned long long)start);
 	snprintf(last, sizeof(last), "--stop-address=%#llx", (unsigned long long)end);
 	if (pipe2(ends, O_CLOEXEC))
 		return errno;
-	rc = posix_spawn_file_actions_init(&actions);
-	if (rc == 0) {
-		rc = posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
-		if (rc == 0)
-			rc = posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY,
-			                                      0);
-		if (rc == 0)
-			rc = posix_spawnp(child, "objdump", &actions, NULL,
-			                  draws_jumps ? with_jumps : words, environ);
-		posix_spawn_file_actions_destroy(&actions);
-	}
+	*child = fork();
+	if (*child == 0)
+		become_objdump(draws_jumps ? with_jumps : words, ends[1]);
 	close(ends[1]);
 	*from = ends[0];
-	if (rc)
+	if (*child < 0)
 		close(ends[0]);
-	return rc;
+	return *child < 0 ? errno : 0;
 }
 
 static int run_objdump(struct disassembly *d, const char *path, uint64_t start, uint64_t end,
                        bool draws_jumps, struct source_text *source)
 {
-	const struct rlimit time = { SECONDS, SECONDS };
 	int from = -1, status = 0, rc;
 	pid_t child = -1;
 
 	rc = start_objdump(path, start, end, draws_jumps, &from, &child);
 	if (rc)
 		return rc;
-	prlimit(child, RLIMIT_CPU, &time, NULL);
 	rc = read_lines(d, from, source);
+	if (rc)
+		kill(child, SIGKILL);
 	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
 		;
-	if (rc == 0 && (!WIFEXITED(status) || WEXITSTATUS(status)))
-		return ENOEXEC;
-	return rc;
+	if (rc == 0 && WIFEXITED(status) && WEXITSTATUS(status) == NO_PROGRAM)
+		return ENOENT;
+	if (rc == 0 && WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU)
+		return ETIMEDOUT;
+	return rc == 0 && (!WIFEXITED(status) || WEXITSTATUS(status)) ? ENOEXEC : rc;
 }
 
 /* Removes arrows that take too many columns: a large function has many jumps at once. */
