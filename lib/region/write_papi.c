@@ -47,59 +47,91 @@ static void put_counts(FILE *out, const pfm_region_results_t *r, unsigned i, boo
 		fprintf(out, "0");
 }
 
-/* Returns the number of the record of row @i's parent in the same thread, or -1. */
-static int find_parent_record(const pfm_region_results_t *r, unsigned i)
-{
-	int record = 0;
+/* A row of a thread, which is a record of the file. */
+struct record {
+	int tid;
+	unsigned row;
+};
 
-	for (unsigned k = 0; k < r->n; k++) {
-		if (r->rows[k].tid != r->rows[i].tid)
-			continue;
-		if (r->rows[k].region == r->rows[i].parent)
-			return record;
-		record++;
-	}
-	return -1;
+/* Orders records by thread; those of a thread stay in the order of the rows, which is that of their
+ * regions. */
+static int compare_records(const void *a, const void *b)
+{
+	const struct record *x = a, *y = b;
+
+	if (x->tid != y->tid)
+		return x->tid < y->tid ? -1 : 1;
+	return (x->row > y->row) - (x->row < y->row);
 }
 
-static void put_thread(FILE *out, const pfm_region_results_t *r, int tid)
+/* All rows, thread by thread; to be freed. NULL without memory. */
+static struct record *list_records(const pfm_region_results_t *r)
 {
-	unsigned record = 0;
+	struct record *list = calloc(r->n + 1, sizeof(*list));
 
+	for (unsigned i = 0; list && i < r->n; i++)
+		list[i] = (struct record){ r->rows[i].tid, i };
+	if (list)
+		qsort(list, r->n, sizeof(*list), compare_records);
+	return list;
+}
+
+/* Returns the number of the first of @n records, those of a thread, that is of @region, or -1. */
+static int find_record(const pfm_region_results_t *r, const struct record *records, unsigned n,
+                       uint32_t region)
+{
+	unsigned first = 0, end = n;
+
+	while (first < end) {
+		unsigned middle = first + (end - first) / 2;
+
+		if (r->rows[records[middle].row].region < region)
+			first = middle + 1;
+		else
+			end = middle;
+	}
+	return first < n && r->rows[records[first].row].region == region ? (int)first : -1;
+}
+
+static void put_thread(FILE *out, const pfm_region_results_t *r, const struct record *records,
+                       unsigned n)
+{
 	fprintf(out, "{\"regions\": {");
-	for (unsigned i = 0; i < r->n; i++) {
+	for (unsigned i = 0; i < n; i++) {
+		const unsigned row = records[i].row;
 		pfm_region_info_t info = PFM_INIT(info);
 
-		if (r->rows[i].tid != tid)
-			continue;
-		pfm_describe_region(r, i, &info);
-		fprintf(out, "%s\n      \"%u\": {\"name\": ", record ? "," : "", record);
+		pfm_describe_region(r, row, &info);
+		fprintf(out, "%s\n      \"%u\": {\"name\": ", i ? "," : "", i);
 		pfmi_region_put_json(out, info.region);
 		fprintf(out, ", \"parent_region_id\": \"%d\", \"cycles\": \"",
-		        find_parent_record(r, i));
-		put_counts(out, r, i, true);
+		        find_record(r, records, n, r->rows[row].parent));
+		put_counts(out, r, row, true);
 		fprintf(out, "\", \"real_time_nsec\": \"%" PRIu64 "\"", info.wall);
-		put_counts(out, r, i, false);
+		put_counts(out, r, row, false);
 		fprintf(out, "}");
-		record++;
 	}
 	fprintf(out, "\n    }}");
 }
 
+/* Writes the rows of each thread; those of all threads together (task 0) are not in the file. */
 static bool put_threads(FILE *out, const pfm_region_results_t *r)
 {
-	unsigned n;
-	int *tids = pfmi_region_list_threads(r, &n);
+	struct record *records = list_records(r);
+	const bool is_listed = records;
+	unsigned n_threads = 0, n;
 
-	if (!tids) {
-		return false;
+	for (unsigned i = 0; records && i < r->n; i += n) {
+		for (n = 1; i + n < r->n && records[i + n].tid == records[i].tid; n++)
+			;
+		if (!records[i].tid)
+			continue;
+		fprintf(out, "%s\n    \"%u\": ", n_threads ? "," : "", n_threads);
+		put_thread(out, r, records + i, n);
+		n_threads++;
 	}
-	for (unsigned i = 0; i < n; i++) {
-		fprintf(out, "%s\n    \"%u\": ", i ? "," : "", i);
-		put_thread(out, r, tids[i]);
-	}
-	free(tids);
-	return true;
+	free(records);
+	return is_listed;
 }
 
 bool pfmi_region_write_papi(FILE *out, const pfm_region_results_t *r)

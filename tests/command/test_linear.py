@@ -319,8 +319,10 @@ class Linear(LinearCost, unittest.TestCase):
                                "many_parents")
         if not os.path.exists(program):
             self.skipTest("%s is not built" % program)
-        counts = [count_instructions([program, str(size)]) for size in SIZES]
-        self.assertLess(counts[1], RATIO ** DOUBLINGS * counts[0])
+        for more in ([], ["papi"]):
+            with self.subTest(more):
+                counts = [count_instructions([program, str(size), *more]) for size in SIZES]
+                self.assertLess(counts[1], RATIO ** DOUBLINGS * counts[0])
 
     def test_chains_that_never_come(self):
         """One task waits for its frames for ever; those of another one always come."""

@@ -1,7 +1,32 @@
 /* SPDX-License-Identifier: MIT */
-/* Visits one region under as many parents as the argument says, three times. test_linear.py counts
- * the instructions. */
+/* Visits one region under as many parents as the argument says, three times; with a second argument
+ * it writes the results of as many regions, each in the one before, in PAPI's form. test_linear.py
+ * counts the instructions. */
 #include "made_regions.h"
+
+static void write_regions(uint32_t n)
+{
+	struct made_regions m;
+	struct made_results made;
+	struct result_row *rows = calloc(n + 1, sizeof(*rows));
+	FILE *out = fopen("/dev/null", "w");
+
+	make_regions(&m);
+	make_results(&made, "outer");
+	for (uint32_t i = 0; rows && i < n; i++) {
+		rows[i] = made.rows[1];
+		rows[i].region = 1 + i;
+		rows[i].parent = i;
+	}
+	made.results.rows = rows;
+	made.results.n = rows ? n : 0;
+	if (out)
+		pfmi_region_write_papi(out, &made.results);
+	if (out)
+		fclose(out);
+	free(rows);
+	unmake_regions(&m);
+}
 
 int main(int argc, char **argv)
 {
@@ -10,6 +35,10 @@ int main(int argc, char **argv)
 	struct node *node;
 	bool is_found = true;
 
+	if (argc > 2) {
+		write_regions(n);
+		return 0;
+	}
 	make_regions(&m);
 	for (uint32_t i = 0; i < 3 * n; i++)
 		is_found =

@@ -27,10 +27,10 @@ static void records_of_each_thread(void **state)
 
 	(void)state;
 	make_regions(&m);
-	make_results(&made, "outer");
-	rows[0] = made.rows[0]; /* of all threads: PAPI has none */
+	make_results(&made, "papi: outer"); /* rows are in the order of their regions */
+	rows[0] = made.rows[0];             /* of all threads: PAPI has none */
 	rows[1] = rows[2] = made.rows[1];
-	rows[2].region = pfmi_region_find_or_make_number("inner");
+	rows[2].region = pfmi_region_find_or_make_number("papi: inner");
 	rows[2].parent = rows[1].region;
 	made.results.rows = rows;
 	made.results.n = 3;
@@ -39,13 +39,13 @@ static void records_of_each_thread(void **state)
 	assert_non_null(root);
 	assert_non_null(json_object_get(json_object_get(root, "event_definitions"), "page-faults"));
 	assert_int_equal(json_object_size(json_object_get(root, "threads")), 1);
-	expect_text(get_record(root, "0", "0"), "name", "outer");
+	expect_text(get_record(root, "0", "0"), "name", "papi: outer");
 	expect_text(get_record(root, "0", "0"), "parent_region_id", "-1");
 	expect_text(get_record(root, "0", "0"), "cycles", "600");
 	expect_text(get_record(root, "0", "0"), "cycles:u", "600");
 	expect_text(get_record(root, "0", "0"), "real_time_nsec", "3000");
 	assert_null(json_object_get(get_record(root, "0", "0"), "page-faults")); /* not counted */
-	expect_text(get_record(root, "0", "1"), "name", "inner");
+	expect_text(get_record(root, "0", "1"), "name", "papi: inner");
 	expect_text(get_record(root, "0", "1"), "parent_region_id", "0");
 	assert_null(get_record(root, "0", "2"));
 	json_decref(root);
