@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /** Aggregation for reports: counts of CPUs, tasks and runs, the places of CPUs, the metrics of a
  * group. */
-#ifndef PERFMON_AGGREGATE_H
-#define PERFMON_AGGREGATE_H
+#ifndef LIBPERFMON_AGGREGATE_H
+#define LIBPERFMON_AGGREGATE_H
 
-#include <perfmon/perfmon.h>
+#include <perfmon/session.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-#ifdef __GNUC__
 #pragma GCC visibility push(default)
-#endif
 
 /** The sum of counts of one event, over CPUs, tasks or kinds of cores. Initialise it with PFM_INIT.
  */
@@ -30,7 +28,7 @@ typedef struct pfm_count_sum {
  * a value and others have none, the sum has quality PFM_QUALITY_PARTIAL. Levels
  * (pfm_count_info_t.is_level) are added, too.
  *
- * Returns PFMLIB_SUCCESS, or PFMLIB_ERR_INVAL if a pointer is NULL, the size of @count is not set,
+ * Returns PFMLIB_SUCCESS, or PFMLIB_ERR_INVAL if a pointer is NULL, the size of @count is invalid,
  * or @sum is smaller than in version 1.0.
  */
 int pfm_add_count(pfm_count_sum_t *sum, const pfm_count_t *count);
@@ -54,7 +52,7 @@ typedef struct pfm_tally {
  * Adds the count of another run.
  *
  * Returns 1 if @count determines the quality of the tally, 0 if not, or PFMLIB_ERR_INVAL if a
- * pointer is NULL, the size of @count is not set, or @tally is smaller than in version 1.0.
+ * pointer is NULL, the size of @count is invalid, or @tally is smaller than in version 1.0.
  */
 int pfm_add_run(pfm_tally_t *tally, const pfm_count_t *count);
 
@@ -70,7 +68,7 @@ typedef struct pfm_cpu_info {
 /**
  * Describes the location of CPU @cpu in the machine of @ctx; NULL for the default context.
  *
- * Returns PFMLIB_SUCCESS, or PFMLIB_ERR_INVAL if @info is NULL or its size is not set.
+ * Returns PFMLIB_SUCCESS, or PFMLIB_ERR_INVAL if @info is NULL or its size is invalid.
  */
 int pfm_describe_cpu(const pfm_ctx_t *ctx, unsigned cpu, pfm_cpu_info_t *info);
 
@@ -100,7 +98,11 @@ int pfm_list_metric_group(const pfm_ctx_t *ctx, const char *text, pfm_metric_ref
  * @pattern  a shell pattern such as "sched:*", or NULL for every tracepoint
  * @each     returns 0 to continue; any other value ends the call, which returns it
  *
- * Returns 0, the value of @each, or -errno if tracefs cannot be read.
+ * Returns 0, the value of @each, or
+ *   PFMLIB_ERR_INVAL     @each is NULL
+ *   PFMLIB_ERR_NOTFOUND  tracefs is not mounted
+ *   PFMLIB_ERR_PERM      the user may not read tracefs
+ *   PFMLIB_ERR_NOMEM, PFMLIB_ERR_SYS
  */
 int pfm_visit_tracepoints(const pfm_ctx_t *ctx, const char *pattern,
                           int (*each)(void *arg, const char *name), void *arg);
@@ -111,13 +113,12 @@ int pfm_visit_tracepoints(const pfm_ctx_t *ctx, const char *pattern,
  * @text  "SUBSYSTEM:NAME"; text after a second colon is ignored
  * @buf   receives the description, truncated to @size bytes and terminated
  *
- * Returns the length of the description, or -errno.
+ * Returns the length of the description, or the codes above; PFMLIB_ERR_NOTFOUND also if the
+ * tracepoint does not exist.
  */
 int pfm_read_tracepoint_format(const pfm_ctx_t *ctx, const char *text, char *buf, size_t size);
 
-#ifdef __GNUC__
 #pragma GCC visibility pop
-#endif
 #ifdef __cplusplus
 }
 #endif

@@ -23,8 +23,8 @@
  *
  * Processor types are PFMLIB_ALPHA_*_PMU. Functions without an event index work without a selected
  * PMU and keep no state. Set a structure to zero before you fill it. */
-#ifndef PERFMON_ALPHA_H
-#define PERFMON_ALPHA_H
+#ifndef LIBPERFMON_ALPHA_H
+#define LIBPERFMON_ALPHA_H
 
 #include <perfmon/perfmon.h>
 #include <perfmon/pfcntr.h>
@@ -33,9 +33,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-#ifdef __GNUC__
 #pragma GCC visibility push(default)
-#endif
 
 #define PFM_ALPHA_MAX_COUNTERS 3
 #define PFM_ALPHA_MAX_RANGES   5 /* one, and four more with PFM_ALPHA_FL_CALLER */
@@ -523,9 +521,7 @@ int pfm_alpha_session_samples(pfm_session_t *s, pfcntr_bucket_t *buckets, size_t
 int pfm_alpha_session_pair(pfm_session_t *s, unsigned entry, uint64_t *statistic,
                            uint64_t *retired);
 
-#ifdef __GNUC__
 #pragma GCC visibility pop
-#endif
 #ifdef __cplusplus
 }
 #endif

@@ -6,12 +6,14 @@
  * it never changes afterwards, and any number of threads may use it at once. Functions that take a
  * const pfm_ctx_t * accept NULL for the default context, which is opened when first needed.
  *
- * Structs whose first member is `size`: the caller sets it to sizeof the struct (PFM_INIT() does).
- * The library writes no member beyond that size and takes members that the caller does not have as
- * 0, so programs and libraries of different versions work together. All structs of an array have
- * one size. Options with an unknown flag, or with a member that only a later version has and that
- * is not 0, are refused (PFMLIB_ERR_INVAL). Structs without a size are frozen: their size never
- * changes. Enumerations are open: later versions add values.
+ * Structs whose first member is `size`: the caller sets it to sizeof the struct (PFM_INIT() does),
+ * or to 0 for the size that the struct has in version 1.0, as bindings without this macro do. The
+ * library writes no member beyond that size and takes members that the caller does not have as 0,
+ * so programs and libraries of different versions work together. All structs of an array have one
+ * size. Options with an unknown flag, or with a member that only a later version has and that is
+ * not 0, are refused (PFMLIB_ERR_INVAL). Structs without a size are frozen: their size never
+ * changes. Enumerations are open: later versions add values, so a program handles values that it
+ * does not know.
  *
  * Functions return PFMLIB_SUCCESS (0) or a negative PFMLIB_ERR_* code unless their comment says
  * otherwise. Results are unchanged on failure. Strings that a function returns belong to the
@@ -49,6 +51,17 @@ template <typename T> inline T perfmon_init_of()
 		.size = sizeof(VAR)                                                                \
 	}
 #endif
+
+/** Version of this header. */
+#define PFM_VERSION       "1.0.0"
+#define PFM_VERSION_MAJOR 1
+#define PFM_VERSION_MINOR 0
+#define PFM_VERSION_PATCH 0
+
+/** Returns the version of the library that runs, such as "1.0.0", and its numbers in @major, @minor
+ * and @patch, each of which may be NULL. It differs from that of the header if another version was
+ * installed after the program was compiled. The string is constant. Thread-safe. */
+const char *pfm_version(unsigned *major, unsigned *minor, unsigned *patch);
 
 /** A context: which PMUs exist. Opaque. */
 typedef struct pfm_ctx pfm_ctx_t;
@@ -150,7 +163,7 @@ typedef struct pfm_ctx_options {
  * Image files and the kernel's PMUs are read when a name first needs them.
  *
  * Returns PFMLIB_SUCCESS, or
- *   PFMLIB_ERR_INVAL     @out is NULL, or a size is not set
+ *   PFMLIB_ERR_INVAL     @out is NULL, or a size is invalid
  *   PFMLIB_ERR_NOPMU     options->pmu names no PMU
  *   PFMLIB_ERR_NOMEM     out of memory
  *   PFMLIB_ERR_SYS       a system call failed; see error->sys_errno
@@ -158,8 +171,14 @@ typedef struct pfm_ctx_options {
  * Thread-safe. */
 int pfm_open_context(pfm_ctx_t **out, const pfm_ctx_options_t *options, pfm_error_t *error);
 
-/** Releases @ctx and every string that a function returned from it. Open sessions keep their
- * context alive. NULL is allowed. No other thread may use @ctx any more. */
+/** Adds a reference to @ctx and returns it: for a part of a program that keeps a context which
+ * another part opened. Each reference ends with a pfm_close_context() of its own. NULL, the default
+ * context, is returned as it is. Thread-safe. */
+pfm_ctx_t *pfm_ref_context(pfm_ctx_t *ctx);
+
+/** Ends a reference to @ctx: that of pfm_open_context() or of a pfm_ref_context(). The last one
+ * releases @ctx and every string that a function returned from it; open sessions count as
+ * references. NULL is allowed. The caller may not use @ctx any more. Thread-safe. */
 void pfm_close_context(pfm_ctx_t *ctx);
 
 /* ---- PMUs ------------------------------------------------------------------------------------ */

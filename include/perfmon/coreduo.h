@@ -5,8 +5,8 @@
  * 0x186 + n), and data register n is IA32_PMCn (reg_addr 0xc1 + n; reg_alt_addr is the index for
  * RDPMC). The enable and interrupt bits of the values are set. Privilege level 3 sets USR, and
  * level 0 sets OS. Levels 1 and 2 give PFMLIB_ERR_INVAL. */
-#ifndef PERFMON_COREDUO_H
-#define PERFMON_COREDUO_H
+#ifndef LIBPERFMON_COREDUO_H
+#define LIBPERFMON_COREDUO_H
 
 #include <stdint.h>
 #include <perfmon/types.h>

@@ -202,7 +202,7 @@ typedef struct pfm_encoding {
  * its numbers select another event, and pfm_fill_perf_event_attr() refuses them. Does not allocate.
  *
  * Returns PFMLIB_SUCCESS, or
- *   PFMLIB_ERR_INVAL     @text or @out is NULL, out->size is not set, or @plm is out of range
+ *   PFMLIB_ERR_INVAL     @text or @out is NULL, out->size is invalid, or @plm is out of range
  *   PFMLIB_ERR_SYNTAX    the text cannot be parsed
  *   PFMLIB_ERR_NOTFOUND  no PMU has the event
  *   PFMLIB_ERR_UMASK     a unit mask is unknown or missing
@@ -261,7 +261,9 @@ typedef struct pfm_set {
 	/** Control registers: one per event in the order of events, then extra registers, then
 	 * GLOBAL_CTRL where the PMU has it. */
 	const pfm_reg_t *pmcs;
-	const pfm_reg_t *pmds; /**< data registers, to read the counts from */
+	/** Data registers, to read the counts from: one per event with a counter, then PERF_METRICS
+	 * (MSR 0x329), once, if events are figures in it. */
+	const pfm_reg_t *pmds;
 } pfm_set_t;
 
 /** Computes the register values that count @n events of one PMU together.
@@ -329,7 +331,7 @@ typedef struct pfm_decoded_event {
  * that differ only there are candidates, 32 of them at most.
  *
  * Returns the number of entries, which may exceed @n_out, or
- *   PFMLIB_ERR_INVAL    @regs or @out is NULL, a size is not set, or @pmu or the number of a
+ *   PFMLIB_ERR_INVAL    @regs or @out is NULL, a size is invalid, or @pmu or the number of a
  *                       control register is out of range
  *   PFMLIB_ERR_NOTSUPP  registers of this PMU cannot be decoded */
 int pfm_decode_set(const pfm_ctx_t *ctx, int pmu, const pfm_reg_t *regs, unsigned n,

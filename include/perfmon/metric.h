@@ -142,7 +142,7 @@ int pfm_print_metric_partner(const pfm_ctx_t *ctx, int pmu, unsigned event, unsi
  * @seconds  length of the measurement, 0 if it is unknown
  * @value    receives the value, 0 if it is unknown
  * PFMLIB_ERR_NOTFOUND if the constant is unknown or the input is an event; PFMLIB_ERR_INVAL for
- * NULL, a size that is not set, or negative seconds. Thread-safe. */
+ * NULL, an invalid size, or negative seconds. Thread-safe. */
 int pfm_read_metric_constant(const pfm_ctx_t *ctx, const pfm_metric_input_t *input, double seconds,
                              double *value);
 
@@ -164,14 +164,14 @@ int pfm_compute_metric(const pfm_ctx_t *ctx, int pmu, unsigned event, const pfm_
  * is at most @memory_peak. The value is refused if its 95 % interval excludes the limits.
  * @extrapolated  1: its counts were scaled or are partial, which the reason then says
  * @memory_peak   from pfm_memory_bandwidth(); 0: unknown
- * A value that is not defined is plausible. PFMLIB_ERR_INVAL for NULL or a size that is not set;
+ * A value that is not defined is plausible. PFMLIB_ERR_INVAL for NULL or an invalid size;
  * otherwise errors as for pfm_describe_metric(). Thread-safe. */
 int pfm_check_metric(const pfm_ctx_t *ctx, int pmu, unsigned event, const pfm_metric_value_t *value,
                      int extrapolated, double memory_peak, pfm_metric_check_t *out);
 
 /** Checks that @n values of metrics sum to @whole (1 or 100), within their intervals taken
  * together; within a tenth if an error is unknown. If one is not defined, the sum is plausible.
- * PFMLIB_ERR_INVAL for NULL, no values, a size that is not set or @whole that is not positive.
+ * PFMLIB_ERR_INVAL for NULL, no values, an invalid size or @whole that is not positive.
  * Thread-safe. */
 int pfm_check_metric_sum(const pfm_metric_value_t *parts, unsigned n, double whole,
                          int extrapolated, pfm_metric_check_t *out);

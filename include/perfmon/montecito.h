@@ -9,17 +9,15 @@
  * hardware records.
  *
  * Set a structure to zero before you fill it. Members whose name starts with "reserved" stay 0. */
-#ifndef PERFMON_MONTECITO_H
-#define PERFMON_MONTECITO_H
+#ifndef LIBPERFMON_MONTECITO_H
+#define LIBPERFMON_MONTECITO_H
 
 #include <perfmon/types.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-#ifdef __GNUC__
 #pragma GCC visibility push(default)
-#endif
 
 #define PMU_MONT_FIRST_COUNTER 4 /* counters are PMC/PMD 4 to 15 */
 #define PMU_MONT_NUM_COUNTERS  12
@@ -497,9 +495,7 @@ typedef union {
 #undef PFM_MONT_EXTS
 #endif
 
-#ifdef __GNUC__
 #pragma GCC visibility pop
-#endif
 #ifdef __cplusplus
 }
 #endif

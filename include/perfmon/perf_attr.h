@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Attributes of events for programs that call perf_event_open(2) themselves. */
-#ifndef PERFMON_PERF_ATTR_H
-#define PERFMON_PERF_ATTR_H
+#ifndef LIBPERFMON_PERF_ATTR_H
+#define LIBPERFMON_PERF_ATTR_H
 
 #include <stddef.h>
-#include <perfmon/perfmon.h>
+#include <perfmon/event.h>
 
 #ifdef __cplusplus
 extern "C" {

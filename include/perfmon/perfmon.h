@@ -3,9 +3,11 @@
  *
  *   context.h    contexts, PMUs, errors
  *   event.h      events: description, encoding, printing, sets, decoding
+ *   perf_attr.h  attributes for perf_event_open(2)
  *   metric.h     metrics
  *   plan.h       events and metrics planned in groups
  *   session.h    counting
+ *   aggregate.h  sums of counts over CPUs, tasks and runs; tracepoints
  *   spawn.h      programs counted from their start
  *   sampling.h   samples and side-band records
  *   recording.h  perf.data files
@@ -14,14 +16,16 @@
  *
  * The manual is libperfmon(3).
  */
-#ifndef PERFMON_PERFMON_H
-#define PERFMON_PERFMON_H
+#ifndef LIBPERFMON_PERFMON_H
+#define LIBPERFMON_PERFMON_H
 
 #include <perfmon/context.h>
 #include <perfmon/event.h>
+#include <perfmon/perf_attr.h>
 #include <perfmon/metric.h>
 #include <perfmon/plan.h>
 #include <perfmon/session.h>
+#include <perfmon/aggregate.h>
 #include <perfmon/spawn.h>
 #include <perfmon/sampling.h>
 #include <perfmon/recording.h>

@@ -12,8 +12,8 @@
  *     for (const perfmon::reading &r : s.read())
  *         std::cout << r.name << ' ' << r.quality_name() << ' ' << r.value.value_or(0) << '\n';
  */
-#ifndef PERFMON_PERFMON_HPP
-#define PERFMON_PERFMON_HPP
+#ifndef LIBPERFMON_PERFMON_HPP
+#define LIBPERFMON_PERFMON_HPP
 
 #if __cplusplus < 201703L
 #error "perfmon/perfmon.hpp needs C++17 or later (-std=c++17); perfmon/perfmon.h compiles from C++11 on"

@@ -8,8 +8,8 @@
  * of fields are described by masks and shifts; the members that pfm(7) names are there beside them,
  * for sources of that system, and are the same bits in either byte order. Names are those of the
  * system's own header. */
-#ifndef PERFMON_PFCNTR_H
-#define PERFMON_PFCNTR_H
+#ifndef LIBPERFMON_PFCNTR_H
+#define LIBPERFMON_PFCNTR_H
 
 #include <stdint.h>
 

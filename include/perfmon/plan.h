@@ -71,7 +71,7 @@ typedef struct pfm_planned_event {
 int pfm_create_plan(pfm_plan_t **out, const pfm_ctx_t *ctx, const char *const *texts, unsigned n,
                     const pfm_plan_options_t *options, pfm_error_t *error);
 
-/** Describes @plan. PFMLIB_ERR_INVAL for NULL or a size that is not set. Thread-safe. */
+/** Describes @plan. PFMLIB_ERR_INVAL for NULL or an invalid size. Thread-safe. */
 int pfm_describe_plan(const pfm_plan_t *plan, pfm_plan_info_t *info);
 
 /** Describes event @i of @plan. Events of a group follow each other, in an order in which they can
@@ -151,7 +151,7 @@ int pfm_create_schedule(pfm_schedule_t **out, const pfm_plan_t *plan, const pfm_
                         unsigned n_wishes, const pfm_schedule_options_t *options,
                         pfm_error_t *error);
 
-/** Describes @schedule. PFMLIB_ERR_INVAL for NULL or a size that is not set. Thread-safe. */
+/** Describes @schedule. PFMLIB_ERR_INVAL for NULL or an invalid size. Thread-safe. */
 int pfm_describe_schedule(const pfm_schedule_t *schedule, pfm_schedule_info_t *info);
 
 /** Describes what text @i of the plan gets. PFMLIB_ERR_NOTFOUND past the last. Thread-safe. */

@@ -20,8 +20,8 @@
  *
  * The manual is pfm_open_profile(3).
  */
-#ifndef PERFMON_PROFILE_H
-#define PERFMON_PROFILE_H
+#ifndef LIBPERFMON_PROFILE_H
+#define LIBPERFMON_PROFILE_H
 
 #include <perfmon/sampling.h>
 

@@ -9,8 +9,8 @@
  *     for (const pfm_function_t &f : p.functions(0))
  *         std::cout << f.self_share << ' ' << f.function << '\n';
  */
-#ifndef PERFMON_PROFILE_HPP
-#define PERFMON_PROFILE_HPP
+#ifndef LIBPERFMON_PROFILE_HPP
+#define LIBPERFMON_PROFILE_HPP
 
 #include <perfmon/perfmon.hpp>
 #include <perfmon/profile.h>

@@ -16,8 +16,8 @@
  * Counters belong to threads. The library opens them when a thread enters its first region; a
  * thread that enters no region costs nothing. Call sites that use the same name share one region.
  */
-#ifndef PERFMON_REGION_H
-#define PERFMON_REGION_H
+#ifndef LIBPERFMON_REGION_H
+#define LIBPERFMON_REGION_H
 
 #include <perfmon/session.h>
 
@@ -91,11 +91,15 @@ typedef enum pfm_regions_flag {
 		2, /**< change groups at every begin, not only at the outermost of a thread */
 	PFM_REGIONS_SYSTEM =
 		4, /**< count events that cannot be counted for a task for the whole machine */
-	PFM_REGIONS_PER_THREAD = 8 /**< write a row for each thread, not only the sums */
+	PFM_REGIONS_PER_THREAD = 8, /**< write a row for each thread, not only the sums */
+	/** members that are set take precedence over the environment, which sets the others; flags
+	 * are those of the program alone */
+	PFM_REGIONS_PROGRAM_FIRST = 16
 } pfm_regions_flag_t;
 
 /** Options of regions. The variables PERFMON_REGIONS, PERFMON_REGIONS_OUTPUT and
- * PERFMON_REGIONS_FORMAT of the environment take precedence over the members. */
+ * PERFMON_REGIONS_FORMAT of the environment take precedence over the members, and
+ * PERFMON_REGIONS_OPTIONS adds flags, unless flags has PFM_REGIONS_PROGRAM_FIRST. */
 typedef struct pfm_regions_options {
 	size_t size;
 	unsigned flags;     /**< PFM_REGIONS_* */
@@ -146,7 +150,7 @@ typedef struct pfm_region_info {
 } pfm_region_info_t;
 
 /** The count of one event in one row. */
-typedef struct {
+typedef struct pfm_region_count {
 	size_t size;
 	uint64_t inclusive, exclusive;
 	uint64_t visits; /**< outermost visits that were counted completely; inclusive, min, max and

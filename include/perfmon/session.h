@@ -164,7 +164,7 @@ unsigned pfm_session_size(const pfm_session_t *s);
  * was opened on: counts of a virtual machine that was moved to another one are partial.
  * @counts  room for @n counts, each with its size set; counts beyond the session's stay unchanged
  * The call succeeds for a count without a value; its quality shows that. PFMLIB_ERR_INVAL for NULL
- * or a size that is not set; PFMLIB_ERR_SYS if reading fails. */
+ * or an invalid size; PFMLIB_ERR_SYS if reading fails. */
 int pfm_read_session(pfm_session_t *s, pfm_count_t *counts, unsigned n);
 /** Reads count @i: without a system call if the session counts the calling thread and has
  * PFM_SESSION_USER_READ, and if the kernel permits it; otherwise like pfm_read_session(). */
@@ -207,7 +207,7 @@ unsigned pfm_count_metrics(const pfm_session_t *s);
  * The value is that of the mean counts; with several rounds its error follows from how they vary
  * (PFM_ERROR_FROM_REPETITIONS). The call succeeds for a metric without a value (see out->state).
  * The value is checked against its limits, and the sum of its parts if the session has all of them.
- * PFMLIB_ERR_INVAL for NULL, a size that is not set or @i out of range. Thread-safe. */
+ * PFMLIB_ERR_INVAL for NULL, an invalid size or @i out of range. Thread-safe. */
 int pfm_compute_session_metric(const pfm_session_t *s, unsigned i, const pfm_count_t *counts,
                                unsigned rounds, double seconds, pfm_session_metric_t *out);
 

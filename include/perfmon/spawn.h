@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /** Programs that a session counts from their first instruction. */
-#ifndef PERFMON_SPAWN_H
-#define PERFMON_SPAWN_H
+#ifndef LIBPERFMON_SPAWN_H
+#define LIBPERFMON_SPAWN_H
 
 #include <perfmon/session.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-#ifdef __GNUC__
 #pragma GCC visibility push(default)
-#endif
 
 /**
  * Starts program @argv and counts it from its first instruction.
@@ -40,9 +38,7 @@ int pfm_spawn_session(pfm_session_t **out, const pfm_ctx_t *ctx,
                       const pfm_session_options_t *options, const char *const *texts, unsigned n,
                       char *const *argv, int *pid, pfm_error_t *error);
 
-#ifdef __GNUC__
 #pragma GCC visibility pop
-#endif
 #ifdef __cplusplus
 }
 #endif

@@ -1,41 +1,38 @@
 /* SPDX-License-Identifier: MIT */
 /** Checks of what a machine can count. */
-#ifndef PERFMON_SYSTEM_H
-#define PERFMON_SYSTEM_H
+#ifndef LIBPERFMON_SYSTEM_H
+#define LIBPERFMON_SYSTEM_H
 
 #include <perfmon/session.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-#ifdef __GNUC__
 #pragma GCC visibility push(default)
-#endif
 
 /** Effect of a finding on counting. */
-enum pfm_finding_state {
+typedef enum pfm_finding_state {
 	PFM_FINDING_GOOD, /**< nothing prevents counting */
 	PFM_FINDING_NOTE, /**< some counting is restricted, or a remark */
 	PFM_FINDING_BAD   /**< something cannot be counted */
-};
+} pfm_finding_state_t;
 
 /** The part of the check that a finding belongs to. */
-enum pfm_finding_topic {
+typedef enum pfm_finding_topic {
 	PFM_FINDING_MACHINE,     /**< processor, PMUs, kernel */
 	PFM_FINDING_PERMISSIONS, /**< permissions to count */
 	PFM_FINDING_OBSTACLES,   /**< users of counters, limits, missing file systems */
 	PFM_FINDING_WORKLOAD     /**< counts of a known workload */
-};
+} pfm_finding_topic_t;
 
 /** The result of pfm_check_system(). */
 typedef struct pfm_system_check pfm_system_check_t;
 
-/** Result of one check. Strings are never NULL, but may be empty.
- */
+/** Result of one check. Strings are never NULL, but may be empty. */
 typedef struct pfm_finding {
 	size_t size;
-	enum pfm_finding_topic topic;
-	enum pfm_finding_state state;
+	pfm_finding_topic_t topic;
+	pfm_finding_state_t state;
 	const char *check;       /**< name of the check, such as "NMI watchdog" or "cycles:u" */
 	const char *observed;    /**< state of the machine */
 	const char *consequence; /**< what cannot be counted because of it */
@@ -43,13 +40,15 @@ typedef struct pfm_finding {
 	const char *available;   /**< what can be counted nevertheless */
 	const char *expected;    /**< the correct count, for an event of the workload */
 	int has_count;           /**< 1: an event of the workload; the next three members are set */
-	int quality;             /**< PFM_QUALITY_ of its count */
-	int cause;               /**< PFM_CAUSE_ of its count */
+	pfm_quality_t quality;   /**< quality of its count */
+	pfm_cause_t cause;       /**< why its count is not exact */
 	uint64_t count;          /**< its value, 0 if it was not counted */
 } pfm_finding_t;
 
-/** Do not run the workload: only read files and try to open events. */
-#define PFM_CHECK_NO_WORKLOAD 1u
+/** Bits of the flags of pfm_check_system(). */
+typedef enum pfm_check_flag {
+	PFM_CHECK_NO_WORKLOAD = 1 /**< only read files and try to open events */
+} pfm_check_flag_t;
 
 /**
  * Checks what this machine can count, who may count it, and what prevents counting.
@@ -77,9 +76,7 @@ int pfm_describe_finding(const pfm_system_check_t *check, unsigned i, pfm_findin
 /** Releases the findings. NULL is allowed. */
 void pfm_close_system_check(pfm_system_check_t *check);
 
-#ifdef __GNUC__
 #pragma GCC visibility pop
-#endif
 #ifdef __cplusplus
 }
 #endif

@@ -3,8 +3,8 @@
  * codes, privilege levels, PMU types, registers and sets of registers.
  *
  * The names and values are those of libpfm 3. */
-#ifndef PERFMON_TYPES_H
-#define PERFMON_TYPES_H
+#ifndef LIBPERFMON_TYPES_H
+#define LIBPERFMON_TYPES_H
 
 #include <stdint.h>
 
@@ -130,12 +130,12 @@ typedef int pfm_err_t;
 #define PFMLIB_REG_BV  (PFMLIB_REG_MAX / 64) /* number of words in a mask */
 
 /* A set of registers. Register n is bit n % 64 of word n / 64. */
-typedef struct {
+typedef struct pfmlib_regmask {
 	uint64_t bits[PFMLIB_REG_BV];
 } pfmlib_regmask_t;
 
 /* A register and its value. */
-typedef struct {
+typedef struct pfmlib_reg {
 	unsigned long long reg_value;
 	unsigned long long reg_addr; /* its address, or its number if registers have no addresses */
 	unsigned int reg_num;        /* its number in this interface */

@@ -1,61 +1,69 @@
 /* SPDX-License-Identifier: MIT */
 /* Copying of public structs between a caller and the library. Each struct begins with the size its
- * caller was compiled with, which may be shorter or longer than the library's. A size is valid if
- * the size member itself fits. Members that the shorter struct lacks are zero on input and
- * unchanged on output. */
+ * caller was compiled with, which may be shorter or longer than the library's; 0 means the size of
+ * version 1.0. A size is valid if the size member itself fits. Members that the shorter struct
+ * lacks are zero on input and unchanged on output. */
 #ifndef PERFMON_SIZES_H
 #define PERFMON_SIZES_H
 
 #include <stdbool.h>
 #include <string.h>
-#include <perfmon/perfmon.h>
+#include "base/first_sizes.h"
 
-/* The size member of the caller's struct @s. */
-static inline size_t base_get_struct_size(const void *s)
+/* The size of the caller's struct @s; @first: in version 1.0. */
+static inline size_t base_read_struct_size(const void *s, size_t first)
 {
 	size_t size;
 
 	memcpy(&size, s, sizeof(size));
-	return size;
+	return size ? size : first;
 }
 
-/* True if @s is not NULL and its size is set. */
-static inline bool base_has_struct_size(const void *s)
+/* The size of the caller's struct S. */
+#define base_get_struct_size(S) base_read_struct_size((S), BASE_FIRST_SIZE_OF(S))
+
+static inline bool base_is_struct_size_valid(const void *s, size_t first)
 {
-	return s && base_get_struct_size(s) >= sizeof(size_t);
+	return s && base_read_struct_size(s, first) >= sizeof(size_t);
 }
 
-static inline size_t base_get_shared_struct_size(const void *s, size_t ours)
-{
-	size_t theirs = base_get_struct_size(s);
+/* True if the caller's struct S is not NULL and its size is valid. */
+#define base_has_struct_size(S) base_is_struct_size_valid((S), BASE_FIRST_SIZE_OF(S))
 
-	return theirs < ours ? theirs : ours;
-}
-
-/* Copies the caller's struct @from, which may be NULL, to @to of @size bytes. False if its size
- * is not set. */
-static inline bool base_copy_struct_in(void *to, size_t size, const void *from)
+static inline bool base_copy_sized_in(void *to, size_t size, const void *from, size_t first)
 {
 	memset(to, 0, size);
-	if (from && !base_has_struct_size(from))
+	if (from && !base_is_struct_size_valid(from, first))
 		return false;
-	if (from)
-		memcpy(to, from, base_get_shared_struct_size(from, size));
+	if (from) {
+		size_t theirs = base_read_struct_size(from, first);
+
+		memcpy(to, from, theirs < size ? theirs : size);
+	}
 	memcpy(to, &size, sizeof(size));
 	return true;
 }
 
-/* Copies the caller's options @from, which may be NULL, to @to of @size bytes. Returns why they are
- * refused, or NULL: a member that only a later version has must be 0. */
-static inline const char *base_copy_options_in(void *to, size_t size, const void *from)
+/* Copies the caller's struct FROM, which may be NULL, to the library's TO of SIZE bytes. False if
+ * its size is not valid. */
+#define base_copy_struct_in(TO, SIZE, FROM)                                                        \
+	base_copy_sized_in((TO), (SIZE), (FROM), BASE_FIRST_SIZE_OF(TO))
+
+static inline const char *base_copy_sized_options_in(void *to, size_t size, const void *from,
+                                                     size_t first)
 {
-	if (!base_copy_struct_in(to, size, from))
-		return "options.size is not set";
-	for (size_t i = size; from && i < base_get_struct_size(from); i++)
+	if (!base_copy_sized_in(to, size, from, first))
+		return "options.size is invalid";
+	for (size_t i = size; from && i < base_read_struct_size(from, first); i++)
 		if (((const unsigned char *)from)[i])
 			return "options.size: a member that only a later version has is set";
 	return NULL;
 }
+
+/* Copies the caller's options FROM, which may be NULL, to the library's TO of SIZE bytes. Returns
+ * why they are refused, or NULL: a member that only a later version has must be 0. */
+#define base_copy_options_in(TO, SIZE, FROM)                                                       \
+	base_copy_sized_options_in((TO), (SIZE), (FROM), BASE_FIRST_SIZE_OF(TO))
 
 /* The error of flags that this version does not know, NULL for none. @last is the highest flag. */
 static inline const char *base_find_unknown_flag(unsigned flags, unsigned last)
@@ -63,18 +71,21 @@ static inline const char *base_find_unknown_flag(unsigned flags, unsigned last)
 	return flags & ~(2 * last - 1) ? "options.flags has unknown flags" : NULL;
 }
 
-/* Copies @from of @size bytes to the caller's struct @to, whose size was checked. */
-static inline void base_copy_struct_out(void *to, const void *from, size_t size)
+static inline void base_copy_sized_out(void *to, const void *from, size_t size, size_t first)
 {
+	size_t theirs = base_read_struct_size(to, first);
+
 	memcpy((char *)to + sizeof(size_t), (const char *)from + sizeof(size_t),
-	       base_get_shared_struct_size(to, size) - sizeof(size_t));
+	       (theirs < size ? theirs : size) - sizeof(size_t));
 }
 
-/* The @i-th of the caller's structs at @first, all of which have the size of the first. */
-static inline void *base_get_struct_at(void *first, size_t i)
-{
-	return (char *)first + i * base_get_struct_size(first);
-}
+/* Copies the library's FROM of SIZE bytes to the caller's struct TO, whose size was checked. */
+#define base_copy_struct_out(TO, FROM, SIZE)                                                       \
+	base_copy_sized_out((TO), (FROM), (SIZE), BASE_FIRST_SIZE_OF(FROM))
+
+/* The I-th of the caller's structs at FIRST, all of which have the size of the first. */
+#define base_get_struct_at(FIRST, I)                                                               \
+	((__typeof__(FIRST))(void *)((char *)(FIRST) + (I)*base_get_struct_size(FIRST)))
 
 /* The struct in which a public call writes its error: the caller's @error (may be NULL) if it has
  * all members of the library's, else @mine. */

@@ -179,6 +179,13 @@ const struct pfm_ctx *pfmi_context_add_ref(const struct pfm_ctx *ctx)
 	return ctx;
 }
 
+pfm_ctx_t *pfm_ref_context(pfm_ctx_t *ctx)
+{
+	if (ctx)
+		(void)pfmi_context_add_ref(ctx);
+	return ctx;
+}
+
 void pfm_close_context(pfm_ctx_t *ctx)
 {
 	if (!ctx || ctx == &default_context || ctx == &no_memory_context ||

@@ -180,7 +180,7 @@ int pfm_encode_event(const pfm_ctx_t *ctx, const char *text, unsigned plm, pfm_e
 		return encode_event_short_error(ctx, text, plm, out, error);
 	if (!text || !base_has_struct_size(out))
 		return pfmi_base_refuse_argument(error,
-		                                 "text or out is NULL, or out->size is not set");
+		                                 "text or out is NULL, or out->size is invalid");
 	if (plm > PFMI_LEVEL_MASK)
 		return pfmi_base_refuse_argument(error, PFMI_BAD_LEVELS_MESSAGE);
 	if (!ctx)

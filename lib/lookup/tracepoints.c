@@ -20,6 +20,19 @@ struct tracepoint_visit {
 	bool has_subsystems;
 };
 
+/* The result code of an error number that a system call returned, negated. */
+static int get_result_code(int err)
+{
+	switch (-err) {
+	case ENOENT:
+	case ENOTDIR: return PFMLIB_ERR_NOTFOUND;
+	case EACCES:
+	case EPERM: return PFMLIB_ERR_PERM;
+	case ENOMEM: return PFMLIB_ERR_NOMEM;
+	default: return PFMLIB_ERR_SYS;
+	}
+}
+
 static int visit_tracepoint(void *arg, const char *name)
 {
 	struct tracepoint_visit *v = arg;
@@ -66,7 +79,7 @@ int pfm_visit_tracepoints(const pfm_ctx_t *ctx, const char *pattern,
 	int rc = -ENOENT;
 
 	if (!each)
-		return -EINVAL;
+		return PFMLIB_ERR_INVAL;
 	ctx = context_get_or_default(ctx);
 	v.sys = &ctx->sys;
 	for (unsigned i = 0; i < TRACEFS_MOUNTS && !v.has_subsystems; i++) {
@@ -75,7 +88,7 @@ int pfm_visit_tracepoints(const pfm_ctx_t *ctx, const char *pattern,
 	}
 	if (v.has_subsystems)
 		return v.result;
-	return rc < 0 ? rc : -ENOENT;
+	return get_result_code(rc < 0 ? rc : -ENOENT);
 }
 
 int pfm_read_tracepoint_format(const pfm_ctx_t *ctx, const char *text, char *buf, size_t size)
@@ -86,19 +99,19 @@ int pfm_read_tracepoint_format(const pfm_ctx_t *ctx, const char *text, char *buf
 	size_t len;
 
 	if (!text || !text[subsystem] || (size && !buf))
-		return -EINVAL;
+		return PFMLIB_ERR_INVAL;
 	ctx = context_get_or_default(ctx);
 	name = strcspn(text + subsystem + 1, ":,");
 	if (!subsystem || !name || subsystem > NAME_SIZE || name > NAME_SIZE ||
 	    memchr(text, '/', subsystem + 1 + name))
-		return -ENOENT;
+		return PFMLIB_ERR_NOTFOUND;
 	for (unsigned i = 0; i < TRACEFS_MOUNTS && rc; i++) {
 		snprintf(path, sizeof(path), "%s/%.*s/%.*s/format", pfmi_machine_tracefs_paths[i],
 		         (int)subsystem, text, (int)name, text + subsystem + 1);
 		rc = pfmi_machine_read_file(&ctx->sys, path, &format, &len);
 	}
 	if (rc)
-		return rc;
+		return get_result_code(rc);
 	if (size)
 		snprintf(buf, size, "%s", format);
 	free(format);

@@ -148,8 +148,7 @@ int pfm_check_metric_sum(const pfm_metric_value_t *parts, unsigned n, double who
 	for (unsigned i = 0; i < n; i++) {
 		pfm_metric_value_t v = PFM_INIT(v);
 
-		base_copy_struct_in(&v, sizeof(v),
-		                    (const char *)parts + i * base_get_struct_size(parts));
+		base_copy_struct_in(&v, sizeof(v), base_get_struct_at(parts, i));
 		defined &= v.state == PFM_METRIC_DEFINED;
 		known &= v.error >= 0;
 		sum += v.value;

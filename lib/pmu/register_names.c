@@ -61,7 +61,9 @@ const char *pfmi_pmu_get_register_name(const struct table *t, const pfm_reg_t *r
 
 	switch (reg->kind) {
 	case PFM_REG_PMC: return get_control_name(t, num);
-	case PFM_REG_PMD: return pmd_names[num];
+	case PFM_REG_PMD:
+		return t->encoder == ENCODER_X86 && reg->addr == PERF_METRICS ? "PERF_METRICS"
+		                                                              : pmd_names[num];
 	case PFM_REG_FIXED_CTRL: return "FIXED_CTR_CTRL";
 	case PFM_REG_GLOBAL_CTRL: return "GLOBAL_CTRL";
 	case PFM_REG_EXTRA: return get_extra_name(t, reg->addr);

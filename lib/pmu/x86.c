@@ -178,6 +178,27 @@ static void encode_companions(const struct plan *plan, const struct placement *w
 	}
 }
 
+/* Adds PERF_METRICS once, for the first event that is a figure in it: without a counter of its own,
+ * the event is read there. */
+static void encode_perf_metrics(const struct plan *plan, const struct x86_plan_extra *x,
+                                struct register_values *out)
+{
+	const struct table *t = plan->request->table;
+
+	for (uint64_t left = plan->counterless_events; left; left &= left - 1) {
+		unsigned i = base_find_lowest_bit(left);
+
+		if (!x86_is_perf_metric(t, x->selects[i].config))
+			continue;
+		out->pmds[out->n_pmds++] = (pfm_reg_t){ .num = PERF_METRICS,
+			                                .kind = PFM_REG_PMD,
+			                                .addr = PERF_METRICS,
+			                                .alt_addr = RDPMC_METRICS,
+			                                .event = (int32_t)i };
+		return;
+	}
+}
+
 static void encode_set(const struct plan *plan, const struct placement *where,
                        struct register_values *out)
 {
@@ -200,6 +221,7 @@ static void encode_set(const struct plan *plan, const struct placement *where,
 			encode_fixed_counter(t, n, build_fixed_ctr_ctrl(plan, where), i,
 			                     &out->pmcs[out->n_pmcs++], &out->pmds[out->n_pmds++]);
 	}
+	encode_perf_metrics(plan, x, out);
 	encode_companions(plan, where, out);
 	if (extras)
 		encode_extra_registers(x, plan->request->n_events, out);

@@ -10,6 +10,11 @@
 #define FIXED_CTR_CTRL      0x38du
 #define GLOBAL_CTRL         0x38fu
 #define PERF_METRICS_ENABLE ((uint64_t)1 << 48) /* of GLOBAL_CTRL */
+/* IA32_PERF_METRICS and its number for RDPMC. Source: Intel's Software Developer's Manual, volume
+ * 3B, "Performance Metrics"; Linux has them as MSR_PERF_METRICS and
+ * INTEL_PMC_FIXED_RDPMC_METRICS. */
+#define PERF_METRICS        0x329u
+#define RDPMC_METRICS       0x20000000u
 #define FIXED_CTR0          0x309u
 #define FIRST_FIXED_COUNTER 32u /* number of fixed counter 0 */
 #define SLOTS_FIXED_NUMBER  3u  /* the fixed counter of slots, which comes with PERF_METRICS */

@@ -42,6 +42,12 @@ static const struct register_field fixed_ctr_ctrl_bits[] = {
 static const struct register_field global_ctrl_bits[] = { { "general", 0, 32 },
 	                                                  { "fixed", 32, 16 },
 	                                                  { "metrics", 48, 1 } };
+/* Shares of the slots, in 255ths. Source: as PERF_METRICS in x86.h. */
+static const struct register_field perf_metrics_bits[] = {
+	{ "retiring", 0, 8 },   { "bad_spec", 8, 8 },   { "fe_bound", 16, 8 },
+	{ "be_bound", 24, 8 },  { "heavy_ops", 32, 8 }, { "br_mispredict", 40, 8 },
+	{ "fetch_lat", 48, 8 }, { "mem_bound", 56, 8 },
+};
 static const struct register_field offcore_bits[] = { { "offcore_rsp", 0, 64 } };
 static const struct register_field omr_bits[] = { { "omr", 0, 64 } };
 static const struct register_field snoop_bits[] = { { "snoop_rsp", 0, 64 } };
@@ -104,6 +110,9 @@ const struct register_field *pfmi_x86_find_layout(const struct table *t, const c
 	MATCH_LAYOUT("FIXED_CTRL", fixed_ctr_ctrl_bits) /* the spelling of PFM_REG_FIXED_CTRL */
 	MATCH_LAYOUT("GLOBAL_CTRL", global_ctrl_bits)
 	MATCH_LAYOUT("PERF_GLOBAL_CTRL", global_ctrl_bits)
+	if (t->all_counters >> (FIRST_FIXED_COUNTER + SLOTS_FIXED_NUMBER) & 1) {
+		MATCH_LAYOUT("PERF_METRICS", perf_metrics_bits)
+	}
 	MATCH_LAYOUT("PEBS_LD_LAT", ld_lat_bits)
 	MATCH_LAYOUT("OFFCORE_RSP_0", offcore_bits)
 	MATCH_LAYOUT("OFFCORE_RSP_1", offcore_bits)

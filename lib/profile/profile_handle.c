@@ -235,11 +235,11 @@ void pfm_close_profile(pfm_profile_t *p)
 
 /* ---- descriptions ---------------------------------------------------------------------------- */
 
-/* Makes the table of functions if samples were added since. Checks the struct @out of the
- * caller's. */
-static int prepare_table(pfm_profile_t *p, const void *out)
+/* Makes the table of functions if samples were added since. @has_room: the caller's struct has a
+ * valid size. */
+static int prepare_table(pfm_profile_t *p, bool has_room)
 {
-	if (!p || !base_has_struct_size(out))
+	if (!p || !has_room)
 		return PFMLIB_ERR_INVAL;
 	if (p->has_table)
 		return PFMLIB_SUCCESS;
@@ -252,7 +252,7 @@ static int prepare_table(pfm_profile_t *p, const void *out)
 
 int pfm_describe_profile(pfm_profile_t *p, pfm_profile_info_t *info)
 {
-	int rc = prepare_table(p, info);
+	int rc = prepare_table(p, base_has_struct_size(info));
 	pfm_profile_info_t out = { .size = sizeof(out) };
 	const struct profile_losses *losses;
 
@@ -276,7 +276,7 @@ int pfm_describe_profile(pfm_profile_t *p, pfm_profile_info_t *info)
 
 int pfm_describe_profile_event(pfm_profile_t *p, unsigned event, pfm_profile_event_t *info)
 {
-	int rc = prepare_table(p, info);
+	int rc = prepare_table(p, base_has_struct_size(info));
 	pfm_profile_event_t out = { .size = sizeof(out) };
 
 	if (rc)
@@ -310,7 +310,7 @@ static double compute_share_error(double share, uint64_t n)
 
 int pfm_describe_function(pfm_profile_t *p, unsigned event, unsigned i, pfm_function_t *function)
 {
-	int rc = prepare_table(p, function);
+	int rc = prepare_table(p, base_has_struct_size(function));
 	pfm_function_t out = { .size = sizeof(out) };
 	const struct function_row *row;
 	uint64_t samples, weight;
@@ -341,7 +341,7 @@ int pfm_describe_function(pfm_profile_t *p, unsigned event, unsigned i, pfm_func
 
 int pfm_describe_stack(pfm_profile_t *p, unsigned i, pfm_stack_t *stack)
 {
-	int rc = prepare_table(p, stack);
+	int rc = prepare_table(p, base_has_struct_size(stack));
 	pfm_stack_t out = { .size = sizeof(out) };
 	const struct profile_frame *const *frames;
 	const struct profile_place *place;
@@ -371,7 +371,7 @@ int pfm_describe_stack(pfm_profile_t *p, unsigned i, pfm_stack_t *stack)
 
 int pfm_describe_frame(pfm_profile_t *p, unsigned stack, unsigned i, pfm_frame_t *frame)
 {
-	int rc = prepare_table(p, frame);
+	int rc = prepare_table(p, base_has_struct_size(frame));
 	pfm_frame_t out = { .size = sizeof(out) };
 	const struct profile_frame *const *frames;
 	unsigned n;
@@ -435,8 +435,7 @@ static int write_text(pfm_profile_t *p, unsigned event, const char *title, const
 
 static int prepare_text(pfm_profile_t *p, unsigned event, const char **text)
 {
-	const size_t size = sizeof(size);
-	int rc = text ? prepare_table(p, &size) : PFMLIB_ERR_INVAL;
+	int rc = text ? prepare_table(p, true) : PFMLIB_ERR_INVAL;
 
 	if (rc)
 		return rc;

@@ -216,11 +216,12 @@ static bool is_costly_count(uint64_t cost, uint64_t of)
 
 /* ---- queries ----------------------------------------------------------------------------- */
 
-static int copy_result(void *to, const void *from, size_t size)
+/* Copies a result to the caller's struct @to; @first: its size in version 1.0. */
+static int copy_result(void *to, size_t first, const void *from, size_t size)
 {
-	if (!base_has_struct_size(to))
+	if (!base_is_struct_size_valid(to, first))
 		return PFMLIB_ERR_INVAL;
-	base_copy_struct_out(to, from, size);
+	base_copy_sized_out(to, from, size, first);
 	return PFMLIB_SUCCESS;
 }
 
@@ -255,7 +256,7 @@ int pfm_describe_region(const pfm_region_results_t *r, unsigned i, pfm_region_in
 	subtract = !(r->flags & PFM_REGIONS_NO_SUBTRACT);
 	each = subtract ? round_to_integer(l->wall_inside) : 0;
 	return copy_result(
-		info,
+		info, BASE_FIRST_SIZE_OF(info),
 		&(pfm_region_info_t){
 			.region = pfmi_region_get_name(row->region),
 			.parent = pfmi_region_get_name(row->parent),
@@ -323,7 +324,7 @@ int pfm_region_count(const pfm_region_results_t *r, unsigned i, unsigned event,
 	if (r->flags & PFM_REGIONS_NO_SUBTRACT)
 		exclusive = each = 0;
 	return copy_result(
-		count,
+		count, BASE_FIRST_SIZE_OF(count),
 		&(pfm_region_count_t){
 			.inclusive = subtract_cost(t->inclusive,
 	                                           r->flags & PFM_REGIONS_NO_SUBTRACT ? 0 : cost),
@@ -378,7 +379,7 @@ int pfm_describe_region_event(unsigned i, pfm_region_event_t *event)
 	if (!e)
 		return PFMLIB_ERR_NOTFOUND;
 	return copy_result(
-		event,
+		event, BASE_FIRST_SIZE_OF(event),
 		&(pfm_region_event_t){ .name = e->name,
 	                               .unit = e->unit,
 	                               .why = e->why,

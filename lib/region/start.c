@@ -245,11 +245,30 @@ bool pfmi_regions_start_from_environment(bool *is_first)
 	return __atomic_load_n(&perfmon_regions_active, __ATOMIC_RELAXED) > 0;
 }
 
-/* The environment overrides the program, because the user who runs the program sets it. */
+/* Replaces the program's choices by those of the environment. The user who runs the program sets
+ * the environment, so it decides, unless the program claims the first word: then it only completes
+ * them. Returns the events of the environment that are counted; NULL: those of the program. */
+static const char *apply_environment(pfm_regions_options_t *o)
+{
+	const bool completes = o->flags & PFM_REGIONS_PROGRAM_FIRST;
+	const char *events = pfmi_machine_get_env("PERFMON_REGIONS"),
+		   *output = pfmi_machine_get_env("PERFMON_REGIONS_OUTPUT");
+
+	events = completes && o->events ? NULL : events;
+	o->events = events ? events : o->events;
+	o->output = output && !(completes && o->output) ? output : o->output;
+	if (!completes || !o->format) {
+		const char *format = get_environment_format();
+
+		o->format = format ? format : o->format;
+	}
+	o->flags |= completes ? 0 : read_environment_flags();
+	return events;
+}
+
 int pfmi_regions_start(const pfm_regions_options_t *options, bool *is_first, pfm_error_t *error)
 {
-	const char *from_environment = pfmi_machine_get_env("PERFMON_REGIONS"),
-		   *output = pfmi_machine_get_env("PERFMON_REGIONS_OUTPUT"), *events, *format;
+	const char *from_environment;
 	pfm_regions_options_t o;
 	pfm_error_t e = PFM_INIT(e);
 	const char *wrong = base_copy_options_in(&o, sizeof(o), options);
@@ -257,20 +276,18 @@ int pfmi_regions_start(const pfm_regions_options_t *options, bool *is_first, pfm
 
 	*is_first = false;
 	if (!wrong)
-		wrong = base_find_unknown_flag(o.flags, PFM_REGIONS_PER_THREAD);
+		wrong = base_find_unknown_flag(o.flags, PFM_REGIONS_PROGRAM_FIRST);
 	if (wrong)
 		return pfmi_base_refuse_argument(error, wrong);
 	if (o.format && !pfmi_region_find_format(o.format))
 		return refuse_start(error, PFMLIB_ERR_INVAL, EINVAL);
+	from_environment = apply_environment(&o);
 	if (pfmi_regions.started && o.events && strcmp(o.events, pfmi_regions.events) != 0 &&
 	    !from_environment)
 		return refuse_start(error, PFMLIB_ERR_INVAL, EBUSY);
-	events = from_environment ? from_environment : o.events;
-	format = get_environment_format();
 	error = error ? error : &e;
-	rc = start_once(events && strcmp(events, "time") != 0 ? events : "",
-	                o.flags | read_environment_flags(), output ? output : o.output,
-	                format ? format : o.format, is_first, error);
+	rc = start_once(o.events && strcmp(o.events, "time") != 0 ? o.events : "", o.flags,
+	                o.output, o.format, is_first, error);
 	if (rc && from_environment)
 		print_refusal(from_environment, error);
 	return rc;

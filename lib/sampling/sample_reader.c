@@ -415,7 +415,7 @@ int pfm_next_record(pfm_session_t *s, pfm_record_t *record)
 		release_read_data(s->sampling, (unsigned)s->sampling->last_buffer);
 	if (record->size == sizeof(*record) && read_sample_run(s, record, 1))
 		return 1;
-	return read_one_record(s, false, record->size, record);
+	return read_one_record(s, false, base_get_struct_size(record), record);
 }
 
 int pfm_next_records(pfm_session_t *s, pfm_record_t *records, unsigned n)
@@ -430,7 +430,7 @@ int pfm_next_records(pfm_session_t *s, pfm_record_t *records, unsigned n)
 	while (k < n) {
 		pfm_record_t *r = base_get_struct_at(records, k);
 		unsigned more = records->size == sizeof(*r) ? read_sample_run(s, r, n - k) : 0;
-		int rc = more ? 1 : read_one_record(s, k > 0, records->size, r);
+		int rc = more ? 1 : read_one_record(s, k > 0, base_get_struct_size(records), r);
 
 		if (rc != 1)
 			return k ? (int)k : rc;

@@ -60,7 +60,7 @@ int pfmi_sampling_read_options(struct session_builder *o)
 	if (base_copy_options_in(&sm->config, sizeof(sm->config), given))
 		what = base_has_struct_size(given)
 		               ? "sampling.size: a member that only a later version has is set"
-		               : "sampling.size is not set";
+		               : "sampling.size is invalid";
 	else if (base_find_unknown_flag(sm->config.flags, PFM_SAMPLING_KERNEL_CHAIN))
 		what = "sampling.flags has unknown flags";
 	else

@@ -5,11 +5,6 @@
 
 #include "base/sizes.h"
 
-/* A count of version 1.0, which ends with its scale, and the structs that end with such a count. */
-#define COUNT_SIZE_1_0 (offsetof(pfm_count_t, scale) + sizeof(double))
-#define SUM_SIZE_1_0   (offsetof(pfm_count_sum_t, count) + COUNT_SIZE_1_0)
-#define TALLY_SIZE_1_0 (offsetof(pfm_tally_t, count) + COUNT_SIZE_1_0)
-
 static bool has_counted_value(const pfm_count_t *count)
 {
 	return count->quality != PFM_QUALITY_NOT_COUNTED &&
@@ -77,12 +72,13 @@ int pfm_add_count(pfm_count_sum_t *sum, const pfm_count_t *count)
 	pfm_count_sum_t full;
 	pfm_count_t added;
 
-	if (!sum || sum->size < SUM_SIZE_1_0 || !count ||
+	if (!sum || base_get_struct_size(sum) < BASE_FIRST_SIZE_OF(sum) || !count ||
 	    !base_copy_struct_in(&added, sizeof(added), count))
 		return PFMLIB_ERR_INVAL;
 	base_copy_struct_in(&full, sizeof(full), sum);
 	add_to_sum(&full, &added);
-	full.count.size = get_embedded_count_size(sum->size, offsetof(pfm_count_sum_t, count));
+	full.count.size = get_embedded_count_size(base_get_struct_size(sum),
+	                                          offsetof(pfm_count_sum_t, count));
 	base_copy_struct_out(sum, &full, sizeof(full));
 	return PFMLIB_SUCCESS;
 }
@@ -120,12 +116,13 @@ int pfm_add_run(pfm_tally_t *tally, const pfm_count_t *count)
 	pfm_count_t added;
 	bool is_worst;
 
-	if (!tally || tally->size < TALLY_SIZE_1_0 || !count ||
+	if (!tally || base_get_struct_size(tally) < BASE_FIRST_SIZE_OF(tally) || !count ||
 	    !base_copy_struct_in(&added, sizeof(added), count))
 		return PFMLIB_ERR_INVAL;
 	base_copy_struct_in(&full, sizeof(full), tally);
 	is_worst = add_run_to_tally(&full, &added);
-	full.count.size = get_embedded_count_size(tally->size, offsetof(pfm_tally_t, count));
+	full.count.size =
+		get_embedded_count_size(base_get_struct_size(tally), offsetof(pfm_tally_t, count));
 	base_copy_struct_out(tally, &full, sizeof(full));
 	return is_worst;
 }

@@ -248,7 +248,7 @@ static int alloc_entries(struct pfm_session *s, pfm_error_t *why)
 
 static void copy_device_options(const struct pfm_session *s, struct device_state *d)
 {
-	/* options without a size are ignored */
+	/* options with an invalid size are ignored */
 	(void)base_copy_struct_in(&d->options, sizeof d->options, s->options.backend_options);
 }
 

@@ -323,7 +323,8 @@ static bool has_current_sizes(const pfm_count_t *counts, unsigned n)
 static bool has_equal_sizes(pfm_count_t *counts, unsigned n)
 {
 	for (unsigned i = 0; i < n; i++)
-		if (base_get_struct_size(base_get_struct_at(counts, i)) != counts->size)
+		if (base_get_struct_size(base_get_struct_at(counts, i)) !=
+		    base_get_struct_size(counts))
 			return false;
 	return true;
 }

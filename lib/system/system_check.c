@@ -30,7 +30,7 @@ int pfm_check_system(pfm_system_check_t **out, const pfm_ctx_t *ctx, unsigned fl
 
 	if (out)
 		*out = NULL;
-	if (!out || flags & ~PFM_CHECK_NO_WORKLOAD)
+	if (!out || base_find_unknown_flag(flags, PFM_CHECK_NO_WORKLOAD))
 		return PFMLIB_ERR_INVAL;
 	c = calloc(1, sizeof(*c));
 	if (!c)

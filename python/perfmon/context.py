@@ -532,13 +532,6 @@ class Pmus(Sequence[Pmu]):
         return isinstance(item, Pmu) and item._context is self._context
 
 
-def _check_errno(rc: int) -> int:
-    """The result of a call that returns -errno, or OSError."""
-    if rc < 0:
-        raise OSError(-rc, os.strerror(-rc))
-    return rc
-
-
 class Context:
     """A set of processors. It never changes and may be used from any number of threads.
 
@@ -761,7 +754,7 @@ class Context:
 
     def tracepoints(self, pattern: str = "*") -> tuple[str, ...]:
         """Tracepoints of the running kernel, ``"SUBSYSTEM:NAME"``, that match the shell pattern
-        @pattern, sorted. OSError if tracefs cannot be read."""
+        @pattern, sorted. PerfmonError if tracefs cannot be read."""
         found: list[str] = []
 
         def add(_: Any, name: Any) -> int:
@@ -769,16 +762,16 @@ class Context:
             return 0
 
         each = ffi.callback("int(void *, const char *)", add)
-        _check_errno(lib.pfm_visit_tracepoints(self._handle(), c_string(pattern), each, ffi.NULL))
+        check(lib.pfm_visit_tracepoints(self._handle(), c_string(pattern), each, ffi.NULL))
         return tuple(found)
 
     def tracepoint_format(self, text: str) -> str:
         """The kernel's description of tracepoint @text, ``"SUBSYSTEM:NAME"``, and its fields.
-        OSError if it cannot be read."""
+        PerfmonError if it cannot be read."""
         ctx, raw = self._handle(), c_string(text)
-        size = 1 + _check_errno(lib.pfm_read_tracepoint_format(ctx, raw, ffi.NULL, 0))
+        size = 1 + check(lib.pfm_read_tracepoint_format(ctx, raw, ffi.NULL, 0))
         buf = ffi.new("char[]", size)
-        _check_errno(lib.pfm_read_tracepoint_format(ctx, raw, buf, size))
+        check(lib.pfm_read_tracepoint_format(ctx, raw, buf, size))
         return c_text(buf)
 
     # ---- texts

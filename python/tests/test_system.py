@@ -59,9 +59,9 @@ def test_tracepoints_are_those_of_tracefs():
              if os.path.isdir(r + "/sched")]
     context = perfmon.default_context()
     if not roots or not os.access(roots[0], os.R_OK):
-        with pytest.raises(OSError):
+        with pytest.raises(perfmon.PerfmonError):
             context.tracepoints()
-        with pytest.raises(OSError):
+        with pytest.raises(perfmon.PerfmonError):
             context.tracepoint_format("sched:sched_switch")
         return
     names = sorted("sched:" + os.path.basename(os.path.dirname(p))

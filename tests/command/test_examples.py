@@ -299,6 +299,32 @@ class Examples(unittest.TestCase):
             self.assertEqual((done.returncode, done.stderr), (0, ""))
             self.assertRegex(done.stdout, wanted)
 
+    def run_binding(self, tool, block, *command):
+        """Runs the program of a block of the guide, which counts page faults."""
+        if not shutil.which(tool):
+            self.skipTest("%s is missing" % tool)
+        (program,) = re.findall(r"^```%s\n(.*?)^```$" % block,
+                                read("docs", "guide", "embedding.md"), re.M | re.S)
+        self.write("binding." + block[:2], program)
+        lib = os.path.join(BUILD, "lib")
+        env = dict(os.environ, LD_LIBRARY_PATH=lib, LIBRARY_PATH=lib, GO111MODULE="off",
+                   CPATH=os.path.join(SOURCE, "include"), GOCACHE=os.path.join(self.folder, "go"))
+        done = subprocess.run(" && ".join(command), shell=True, cwd=self.folder, env=env,
+                              capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertRegex(done.stdout, r"^[1-9]\d* exact\n$")
+
+    def test_rust_of_the_guide(self):
+        self.run_binding("rustc", "rust", "rustc -D warnings -L $LIBRARY_PATH -o rust binding.ru",
+                         "./rust")
+
+    def test_go_of_the_guide(self):
+        self.run_binding("go", "go", "cp binding.go main.go", "go build -o go-binding main.go",
+                         "./go-binding")
+
+    def test_ctypes_of_the_guide(self):
+        self.run_binding(sys.executable, "python ctypes", "%s binding.py" % sys.executable)
+
     def test_rows_of_the_comparison(self):
         """Each row names a command of ours that shows it."""
         text = read("docs", "comparison.md")

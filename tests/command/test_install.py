@@ -277,6 +277,27 @@ class Installed(unittest.TestCase):
             self.assertEqual((name, done.returncode, done.stdout), (name, 1, ""))
             self.assertIn("No such file or directory", done.stderr)
 
+    def test_build_files_of_the_guide(self):
+        """docs/guide/embedding.md: compiler commands and CMakeLists.txt."""
+        with open(os.path.join(SOURCE, "docs/guide/embedding.md"), encoding="utf-8") as f:
+            guide = f.read()
+        folder = os.path.join(self.root, "guide")
+        os.mkdir(folder)
+        shutil.copy(HERE + "/consumer.c", os.path.join(folder, "program.c"))
+        (commands,) = re.findall(r"^```sh\n(.*?)^```$", guide, re.M | re.S)
+        (project,) = re.findall(r"^```cmake\n(.*?)^```$", guide, re.M | re.S)
+        run("sh", "-ec", commands, cwd=folder, env=self.env)
+        for name in ("program", "program-static"):
+            self.assertEqual(run(os.path.join(folder, name), env=self.env), VALUE, name)
+        need("cmake")
+        with open(os.path.join(folder, "CMakeLists.txt"), "w", encoding="ascii") as f:
+            f.write(project)
+        build = os.path.join(folder, "build")
+        run("cmake", "-S", folder, "-B", build, "-DCMAKE_PREFIX_PATH=" + self.prefix)
+        run("cmake", "--build", build)
+        for name in ("program", "program-static"):
+            self.assertEqual(run(os.path.join(build, name)), VALUE, name)
+
     def test_libpfm4_where_cmake_looks(self):
         """As Google Benchmark, Caliper and others find libpfm4: by a header and a library, not by
         pkg-config."""

@@ -22,7 +22,8 @@ import tap  # noqa: E402
 
 WORK = os.path.join(BUILD, "matrix", "grown")
 COPY = os.path.join(WORK, "source")
-LIBRARIES = ["lib/libperfmon.so.1.0.0", "lib/profile/libperfmon-profile.so.1.0.0"]
+LIBRARIES = ["lib/libperfmon.so.1.0.0", "lib/profile/libperfmon-profile.so.1.0.0",
+             "lib/compat/libpfm3/libpfm.so.3"]
 
 
 def run(*command, **how):
@@ -101,9 +102,32 @@ class Grown(unittest.TestCase):
             self.skipTest("g++ is not installed")
         self.run_on(self.grown, self.compile(["g++", "-std=c++17"], "tests/cxx/wrapper.cc"))
 
-    def test_an_example_prints_what_it_prints_on_our_library(self):
+    def test_examples_print_what_they_print_on_our_library(self):
         program = self.compile(["cc", "-D_GNU_SOURCE"], "examples/resolve_only.c")
         self.check_equal_output(program)
+        # One that measures prints other figures each time.
+        program = self.compile(["cc", "-D_GNU_SOURCE"], "examples/metrics.c")
+        self.assertTrue(self.run_on(self.grown, program).strip())
+
+    def test_bindings_that_leave_sizes_at_0_get_equal_results(self):
+        program = self.compile(["cc", "-Wall", "-Werror", "-DWITHOUT_SIZES"],
+                               "tests/abi/grown_client.c")
+        self.assertIn("mean 2", self.check_equal_output(program))
+
+    def test_the_python_module_gets_equal_registers(self):
+        """The module is compiled with today's headers."""
+        package = os.path.join(BUILD, "python")
+        if not glob.glob(os.path.join(package, "**", "_perfmon*.so"), recursive=True):
+            self.skipTest("the Python module is not built")
+        program = ("import perfmon; e = perfmon.event('skl::MEM_LOAD_RETIRED.L3_MISS:u:c=2');"
+                   "print(e.registers, e.perf, perfmon.dispatch(['skl::CPU_CLK_UNHALTED.THREAD'])"
+                   ".counters)")
+        env = dict(os.environ, PYTHONPATH=package)
+        ours, grown = (run(sys.executable, "-c", program, timeout=120,
+                           env=dict(env, LD_LIBRARY_PATH=":".join(folders)))
+                       for folders in (self.ours, self.grown))
+        self.assertEqual(ours, grown)
+        self.assertIn("value", ours)
 
 
 if __name__ == "__main__":

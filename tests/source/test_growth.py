@@ -46,7 +46,51 @@ class Growth(unittest.TestCase):
         self.assertGreater(len(names), 40)
 
 
+    def test_the_library_knows_the_first_size_of_each_growable_struct(self):
+        """lib/base/first_sizes.h: a size of 0 is that of version 1.0."""
+        with open(os.environ["PERFMON_SOURCE"] + "/lib/base/first_sizes.h", encoding="utf-8") as f:
+            rows = dict(re.findall(r"\bX\((\w+), (\w+)[.\w]*\)", f.read()))
+        structs = {s.name.removesuffix("_t") + "_t": s for s in read_headers() if s.has_size}
+        self.assertEqual(structs.keys() - rows.keys(), set())
+        for name, last in rows.items():
+            if name in structs:
+                self.assertIn(last, [m.name for m in structs[name].members], name)
+
+
 class Headers(unittest.TestCase):
+    def test_headers_are_alike(self):
+        """Guards have one prefix, structs and enumerations have tags, types end in _t, and
+        visibility is set the same way."""
+        for path in sorted(glob.glob(os.path.join(HEADERS, "*.h"))):
+            name = os.path.basename(path)
+            with open(path, encoding="utf-8") as f:
+                text = f.read()
+            with self.subTest(header=name):
+                guard = "LIBPERFMON_%s_H" % name[:-2].upper()
+                self.assertIn("#ifndef %s\n#define %s\n" % (guard, guard), text)
+                if name not in FIXED:
+                    self.assertEqual(re.findall(r"^(?:typedef )?(?:struct|union|enum) \{", text,
+                                                re.M), [])
+                    self.assertEqual(re.findall(r"^(?:struct|union|enum) \w+ \{", text, re.M),
+                                     ["struct pfm_sampling {"] if name == "sampling.h" else [])
+                self.assertNotIn("#ifdef __GNUC__\n#pragma", text)
+
+    def test_perfmon_h_includes_the_headers_of_the_library(self):
+        """All but those of other libraries and of processors."""
+        with open(os.path.join(HEADERS, "perfmon.h"), encoding="utf-8") as f:
+            included = set(re.findall(r"#include <perfmon/(\w+\.h)>", f.read()))
+        names = {os.path.basename(p) for p in glob.glob(os.path.join(HEADERS, "*.h"))}
+        self.assertEqual(included, names - FIXED - {"perfmon.h", "profile.h"})
+
+    def test_the_version_is_that_of_the_project(self):
+        with open(os.environ["PERFMON_SOURCE"] + "/meson.build", encoding="utf-8") as f:
+            version = re.search(r"version: '([\d.]+)'", f.read())[1]
+        with open(os.path.join(HEADERS, "context.h"), encoding="utf-8") as f:
+            text = f.read()
+        self.assertIn('#define PFM_VERSION       "%s"\n' % version, text)
+        numbers = re.findall(r"#define PFM_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)\n", text)
+        self.assertEqual(".".join(numbers), version)
+
     def test_the_readme_names_each_header(self):
         with open(os.path.join(HEADERS, "README.md"), encoding="utf-8") as f:
             named = set(re.findall(r"`(\w+\.hp*)`", f.read()))

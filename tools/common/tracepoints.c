@@ -67,7 +67,7 @@ unsigned match_tracepoints(const char *text, const char **rest,
 	if (rc < 0)
 		fprintf(stderr,
 		        "pfm: note: tracepoints cannot be looked up in /sys/kernel/tracing: %s\n",
-		        strerror(-rc));
+		        pfm_result_text(rc));
 	else if (!v.n_found)
 		fprintf(stderr, "pfm: note: no tracepoint matches '%s'\n", pattern);
 	free(pattern);

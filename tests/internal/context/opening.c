@@ -66,7 +66,7 @@ static void invalid_options_are_refused(void **state)
 	assert_int_equal(pfm_describe_rejected_image(ctx, 0, NULL, &text), PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_describe_rejected_image(ctx, 0, &path, NULL), PFMLIB_ERR_INVAL);
 	pfm_close_context(ctx);
-	options = (pfm_ctx_options_t){ .size = 0 };
+	options = (pfm_ctx_options_t){ .size = 1 };
 	assert_int_equal(pfm_open_context(&ctx, &options, &why), PFMLIB_ERR_INVAL);
 }
 

@@ -318,13 +318,14 @@ static void built_in_metrics(void **state)
 static void questions_that_make_no_sense(void **state)
 {
 	pfm_ctx_t *ctx = open_for(NULL);
-	pfm_metric_info_t info = { 0 };
-	pfm_metric_input_t in = { 0 };
+	pfm_metric_info_t info = { .size = 1 };
+	pfm_metric_input_t in = { .size = 1 };
 	char buf[8];
 
 	(void)state;
 	assert_int_equal(pfm_describe_metric(ctx, 0, 0, NULL), PFMLIB_ERR_INVAL);
-	assert_int_equal(pfm_describe_metric(ctx, 0, 0, &info), PFMLIB_ERR_INVAL); /* of no size */
+	assert_int_equal(pfm_describe_metric(ctx, 0, 0, &info),
+	                 PFMLIB_ERR_INVAL); /* of no valid size */
 	assert_int_equal(pfm_describe_metric_input(ctx, 0, 0, 0, &in), PFMLIB_ERR_INVAL);
 	info.size = sizeof(info);
 	in.size = sizeof(in);

@@ -274,7 +274,7 @@ static void sums_of_formulas(void **state)
 static void refusals(void **state)
 {
 	pfm_metric_value_t v = make_value(1, 0);
-	pfm_metric_check_t c = PFM_INIT(c), none = { .size = 0 };
+	pfm_metric_check_t c = PFM_INIT(c), none = { .size = 1 };
 	unsigned event;
 	int pmu;
 
@@ -292,7 +292,7 @@ static void refusals(void **state)
 	assert_int_equal(pfm_check_metric_sum(&v, 0, 1, 0, &c), PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_check_metric_sum(&v, 1, 0, 0, &c), PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_check_metric_sum(&v, 1, 1, 0, NULL), PFMLIB_ERR_INVAL);
-	v.size = 0;
+	v.size = 1;
 	assert_int_equal(pfm_check_metric_sum(&v, 1, 1, 0, &c), PFMLIB_ERR_INVAL);
 	assert_string_equal(pfm_plausibility_name(PFM_ABOVE_PEAK), "above the peak");
 	assert_string_equal(pfm_plausibility_name((pfm_plausibility_t)9), "");

@@ -153,7 +153,7 @@ static void wrong_arguments_are_refused(void **state)
 	assert_string_equal(event.name, "page-faults");
 	assert_int_equal(pfm_region_metric(r, 0, 0, NULL, &metric), PFMLIB_ERR_NOTFOUND);
 	assert_int_equal(pfm_region_metric(r, 0, 0, NULL, NULL), PFMLIB_ERR_INVAL);
-	count.size = 0;
+	count.size = 1;
 	assert_int_equal(pfm_region_count(r, 0, 0, &count), PFMLIB_ERR_INVAL);
 	count.size = offsetof(pfm_region_count_t, exclusive); /* an older program */
 	count.exclusive = 77;

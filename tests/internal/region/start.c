@@ -116,6 +116,26 @@ static void call_story(void)
 	EXPECT(is_first, 0, "first, the second time");
 }
 
+/* The environment completes what a program that has the first word leaves open. */
+static void program_first_story(void)
+{
+	pfm_regions_options_t options = PFM_INIT(options);
+	bool is_first;
+
+	clear_environment();
+	setenv("PERFMON_REGIONS", "no-such-event", 1);
+	setenv("PERFMON_REGIONS_FORMAT", "csv", 1);
+	setenv("PERFMON_REGIONS_OUTPUT", "/dev/null", 1);
+	setenv("PERFMON_REGIONS_OPTIONS", "per-thread", 1);
+	options.flags = PFM_REGIONS_PROGRAM_FIRST | PFM_REGIONS_NO_SUBTRACT;
+	options.events = "time";
+	options.format = "json";
+	EXPECT(pfmi_regions_start(&options, &is_first, NULL), PFMLIB_SUCCESS, "start");
+	EXPECT(pfmi_regions.flags, PFM_REGIONS_PROGRAM_FIRST | PFM_REGIONS_NO_SUBTRACT, "flags");
+	EXPECT_TRUE(strcmp(pfmi_regions.format, "json") == 0, "format");
+	EXPECT_TRUE(strcmp(pfmi_regions.output, "/dev/null") == 0, "output");
+}
+
 static void start_without_a_request(void **state)
 {
 	(void)state;
@@ -144,6 +164,12 @@ static void start_by_call(void **state)
 {
 	(void)state;
 	run_story(call_story);
+}
+
+static void program_may_have_the_first_word(void **state)
+{
+	(void)state;
+	run_story(program_first_story);
 }
 
 /* The end of the process writes its results. */
@@ -178,6 +204,7 @@ static void results_are_written_at_exit(void **state)
 }
 
 UNIT(region_start, cmocka_unit_test(start_without_a_request),
-     cmocka_unit_test(start_from_environment), cmocka_unit_test(environment_names_an_unknown_event),
+     cmocka_unit_test(program_may_have_the_first_word), cmocka_unit_test(start_from_environment),
+     cmocka_unit_test(environment_names_an_unknown_event),
      cmocka_unit_test(call_names_an_unknown_event), cmocka_unit_test(start_by_call),
      cmocka_unit_test(results_are_written_at_exit));

@@ -168,10 +168,10 @@ static void differences_refused(void **state)
 	assert_int_equal(pfm_subtract_counts(NULL, &a, 0, &d), PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_subtract_counts(&a, NULL, 0, &d), PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_subtract_counts(&a, &a, 0, NULL), PFMLIB_ERR_INVAL);
-	d.size = 0;
+	d.size = 1;
 	assert_int_equal(pfm_subtract_counts(&a, &a, 0, &d), PFMLIB_ERR_INVAL);
 	d.size = sizeof(d);
-	a.size = 0;
+	a.size = 1;
 	assert_int_equal(pfm_subtract_counts(&a, &a, 0, &d), PFMLIB_ERR_INVAL);
 	assert_true(d.value == 0 && d.raw == 0);
 }

@@ -232,7 +232,7 @@ static void refusals(void **state)
 	assert_string_equal(out[0].text, "coreduo::LLC_MISSES");
 	assert_true(out[1].size == 77 && !*out[1].text);
 	assert_int_equal(pfm_decode_set(ctx, pmu, regs, 2, NULL, 0), 2);
-	out[0].size = 0;
+	out[0].size = 1;
 	assert_int_equal(pfm_decode_set(ctx, pmu, regs, 1, out, 1), PFMLIB_ERR_INVAL);
 	out[0].size = sizeof(out[0]);
 	regs[0].num = 0x7fffffff;

@@ -242,6 +242,21 @@ static void every_kind_in_every_buffer(void **state)
 	assert_int_equal(pfm_explain_error(ctx, NULL, NULL, NULL, 0), 0);
 }
 
+/* A program without PFM_INIT() leaves size at 0. */
+static void an_error_of_size_0_is_explained(void **state)
+{
+	pfm_encoding_t encoding = { .size = 0 };
+	pfm_error_t error = { .size = 0 };
+	char buf[80];
+
+	(void)state;
+	assert_int_equal(pfm_encode_event(NULL, "nopmu::x", 0, &encoding, &error),
+	                 PFMLIB_ERR_NOPMU);
+	assert_int_equal(error.code, PFMLIB_ERR_NOPMU);
+	assert_true(pfm_explain_error(NULL, "nopmu::x", &error, buf, sizeof(buf)) > 0);
+	assert_non_null(strstr(buf, "nopmu"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -251,6 +266,7 @@ int main(void)
 		cmocka_unit_test(an_event_that_must_be_alone),
 		cmocka_unit_test(an_error_without_a_place),
 		cmocka_unit_test(every_kind_in_every_buffer),
+		cmocka_unit_test(an_error_of_size_0_is_explained),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

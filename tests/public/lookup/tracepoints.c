@@ -61,6 +61,14 @@ static void tracepoints_match_patterns(void **state)
 
 static void tracepoint_format_files(void **state)
 {
+	static const struct {
+		const char *text;
+		int rc;
+	} wrong[] = { { "sched:none", PFMLIB_ERR_NOTFOUND },
+		      { "..:..", PFMLIB_ERR_NOTFOUND },
+		      { "a/b:c", PFMLIB_ERR_NOTFOUND },
+		      { "cycles", PFMLIB_ERR_INVAL },
+		      { NULL, PFMLIB_ERR_INVAL } };
 	struct checked_machine m;
 	char text[64];
 
@@ -75,10 +83,18 @@ static void tracepoint_format_files(void **state)
 	assert_int_equal(pfm_read_tracepoint_format(m.ctx, "sched:sched_switch", text, 5),
 	                 strlen("name: sched_switch\n"));
 	assert_string_equal(text, "name");
-	assert_true(pfm_read_tracepoint_format(m.ctx, "sched:none", text, sizeof(text)) < 0);
-	assert_true(pfm_read_tracepoint_format(m.ctx, "..:..", text, sizeof(text)) < 0);
-	assert_true(pfm_read_tracepoint_format(m.ctx, "a/b:c", text, sizeof(text)) < 0);
-	assert_true(pfm_read_tracepoint_format(m.ctx, "cycles", text, sizeof(text)) < 0);
+	for (unsigned i = 0; i < COUNT(wrong); i++)
+		assert_int_equal(
+			pfm_read_tracepoint_format(m.ctx, wrong[i].text, text, sizeof(text)),
+			wrong[i].rc);
+	m.fake.fail = FAKE_OPEN;
+	m.fake.fail_at = m.fake.uses[FAKE_OPEN] + 1;
+	m.fake.fail_on = true;
+	m.fake.fail_errno = EACCES;
+	assert_int_equal(
+		pfm_read_tracepoint_format(m.ctx, "sched:sched_switch", text, sizeof(text)),
+		PFMLIB_ERR_PERM);
+	assert_int_equal(pfm_visit_tracepoints(m.ctx, NULL, NULL, NULL), PFMLIB_ERR_INVAL);
 	close_machine(&m);
 }
 

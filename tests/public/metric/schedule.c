@@ -372,7 +372,7 @@ static void shifts_outwit_a_wave(void **state)
 static void bad_arguments(void **state)
 {
 	const pfm_wish_t negative = { -1, 0 }, unclear = { 0, NAN };
-	pfm_schedule_options_t o = { 0 };
+	pfm_schedule_options_t o = { .size = 1 };
 
 	(void)state;
 	assert_int_equal(make(&negative, 1, 1, 0, NULL), PFMLIB_ERR_INVAL);

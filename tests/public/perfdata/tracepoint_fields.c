@@ -138,7 +138,7 @@ static void fills_the_buffer_exactly(void **state)
 
 static void questions_that_have_no_answer(void **state)
 {
-	pfm_trace_field_t f = PFM_INIT(f), none = { .size = 0 };
+	pfm_trace_field_t f = PFM_INIT(f), none = { .size = 1 };
 
 	(void)state;
 	assert_int_equal(pfm_describe_trace_field(s, 0, 0, &f),
@@ -272,7 +272,7 @@ static void arrays(void **state)
 	new_sample(NULL, 100);
 	assert_int_equal(pfm_read_trace_field(s, &record, &f, &value, NULL, NULL),
 	                 PFMLIB_ERR_NOTFOUND);
-	f.size = 0;
+	f.size = 1;
 	assert_int_equal(pfm_read_trace_field(s, &record, &f, &value, NULL, NULL),
 	                 PFMLIB_ERR_INVAL);
 	f.size = sizeof(f);

@@ -538,6 +538,12 @@ static void top_down_figures_follow_slots(void **state)
 	assert_int_equal(set.counter[0], 35);
 	assert_int_equal(set.counter[1], -1);
 	assert_int_equal(set.counter[2], -1);
+	/* Figures are read from one MSR, IA32_PERF_METRICS, or by RDPMC with bit 29 of ECX set. */
+	assert_int_equal(set.n_pmds, 2);
+	assert_true(set.pmds[0].addr == 0x30c && set.pmds[0].event == 0);
+	assert_true(set.pmds[1].addr == 0x329 && set.pmds[1].alt_addr == 1u << 29);
+	assert_int_equal(set.pmds[1].event, 1);
+	assert_string_equal(set.pmds[1].name, "PERF_METRICS");
 	assert_int_equal(dispatch_set(builtin, bad, 2, NULL, &set, &error), PFMLIB_ERR_EVTINCOMP);
 	assert_int_equal(error.event, 0);
 	assert_int_equal(pfm_encode_event(builtin, "intel_arch::topdown-fe-bound", 0, &e, NULL),

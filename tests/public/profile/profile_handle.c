@@ -216,7 +216,7 @@ static void refusals(void **state)
 	assert_int_equal(pfm_create_profile(&p, NULL, NULL, NULL), PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_describe_function(NULL, 0, 0, &f), PFMLIB_ERR_INVAL);
 	p = open_three(NULL);
-	f.size = 0;
+	f.size = 1;
 	assert_int_equal(pfm_describe_function(p, 0, 0, &f), PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_add_profile_record(p, &record), PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_clear_profile(p), PFMLIB_ERR_INVAL);

@@ -22,7 +22,7 @@ static void samples_only_with_sampling_options(void **state)
 	options.sampling = &sampling;
 	sampling.period = sampling.freq = 1;
 	assert_int_equal(open_texts(TEXTS("page-faults")), PFMLIB_ERR_INVAL);
-	sampling.size = 0;
+	sampling.size = 1;
 	assert_int_equal(open_texts(TEXTS("page-faults")), PFMLIB_ERR_INVAL);
 	assert_null(session);
 	assert_int_equal(fake.n_open, 0);

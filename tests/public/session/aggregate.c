@@ -111,16 +111,20 @@ static void runs_without_a_value(void **state)
 	assert_true(tally.mean == 5);
 }
 
-static void sizes_must_be_set(void **state)
+static void sums_of_size_0_are_those_of_the_first_version(void **state)
 {
 	pfm_count_t good = make_count(5, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 	pfm_count_sum_t sum = { 0 };
 	pfm_tally_t tally = { 0 };
 
 	(void)state;
-	assert_int_equal(pfm_add_count(&sum, &good), PFMLIB_ERR_INVAL);
+	good.size = 0;
+	assert_int_equal(pfm_add_count(&sum, &good), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_add_count(&sum, &good), PFMLIB_SUCCESS);
+	assert_true(sum.size == 0 && sum.n == 2 && sum.count.value == 10);
 	assert_int_equal(pfm_add_count(NULL, &good), PFMLIB_ERR_INVAL);
-	assert_int_equal(pfm_add_run(&tally, &good), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_add_run(&tally, &good), 1);
+	assert_true(tally.runs == 1 && tally.mean == 5);
 	assert_int_equal(pfm_add_run(NULL, &good), PFMLIB_ERR_INVAL);
 }
 
@@ -182,5 +186,6 @@ static void counts_of_other_versions_are_added(void **state)
 UNIT(session_aggregate, cmocka_unit_test(a_sum_is_as_good_as_its_worst_count),
      cmocka_unit_test(missing_counts), cmocka_unit_test(idle_tasks_leave_a_sum_exact),
      cmocka_unit_test(mean_and_variance_of_runs), cmocka_unit_test(runs_without_a_value),
-     cmocka_unit_test(sizes_must_be_set), cmocka_unit_test(shorter_sums_are_refused),
+     cmocka_unit_test(sums_of_size_0_are_those_of_the_first_version),
+     cmocka_unit_test(shorter_sums_are_refused),
      cmocka_unit_test(counts_of_other_versions_are_added));

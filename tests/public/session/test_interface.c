@@ -883,13 +883,13 @@ static void arguments_of_encodings(void **state)
 
 	(void)state;
 	assert_int_equal(pfm_encode_event(NULL, NULL, 0, &e, &why), PFMLIB_ERR_INVAL);
-	assert_string_equal(why.detail, "text or out is NULL, or out->size is not set");
+	assert_string_equal(why.detail, "text or out is NULL, or out->size is invalid");
 	assert_int_equal(pfm_encode_event(NULL, texts[0], 0, NULL, &why), PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_encode_event_at(NULL, -1, 0, 0, &e, &why), PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_encode_event_at(NULL, n, 0, 0, &e, &why), PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_encode_event_at(NULL, coreduo, 100000, 0, &e, &why), PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_encode_event_at(NULL, coreduo, 0, 0, NULL, &why), PFMLIB_ERR_INVAL);
-	e.size = 0;
+	e.size = 1;
 	assert_int_equal(pfm_encode_event(NULL, texts[0], 0, &e, NULL), PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_encode_event_at(NULL, coreduo, 0, 0, &e, NULL), PFMLIB_ERR_INVAL);
 	assert_int_equal(dispatch_set(NULL, NULL, 1, NULL, &set, &why), PFMLIB_ERR_INVAL);
@@ -935,11 +935,16 @@ static void arguments_of_contexts(void **state)
 	assert_int_equal(pfm_open_context(NULL, NULL, &why), PFMLIB_ERR_INVAL);
 	assert_string_equal(why.detail, "out is NULL");
 	assert_int_equal(pfm_open_context(&c, &o, &why), PFMLIB_ERR_INVAL);
-	assert_string_equal(why.detail, "options.size is not set");
+	assert_string_equal(why.detail, "options.size is invalid");
 	assert_null(c);
 	assert_int_equal(pfm_open_context(&c, NULL, NULL), PFMLIB_SUCCESS);
 	assert_int_equal(pfm_count_pmus(c), pfm_count_pmus(NULL));
+	/* Each reference is closed; the context lives until the last one is. */
+	assert_ptr_equal(pfm_ref_context(c), c);
 	pfm_close_context(c);
+	assert_int_equal(pfm_count_pmus(c), pfm_count_pmus(NULL));
+	pfm_close_context(c);
+	assert_null(pfm_ref_context(NULL));
 	pfm_close_context(NULL);
 	o = (pfm_ctx_options_t){ .size = sizeof(o),
 		                 .pmu = "no such processor",

@@ -333,7 +333,7 @@ static void refusals(void **state)
 	must_open(TEXTS("hardware::ipc"));
 	assert_int_equal(pfm_compute_session_metric(session, 0, NULL, 1, 0, &m), PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_compute_session_metric(NULL, 0, counts, 1, 0, &m), PFMLIB_ERR_INVAL);
-	m.size = 0;
+	m.size = 1;
 	assert_int_equal(pfm_compute_session_metric(session, 0, counts, 0, 0, &m),
 	                 PFMLIB_ERR_INVAL);
 }

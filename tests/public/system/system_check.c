@@ -16,7 +16,7 @@ static void refusals(void **state)
 	assert_int_equal(pfm_describe_finding(NULL, 0, &f), PFMLIB_ERR_INVAL);
 	check_machine_now(&m, PFM_CHECK_NO_WORKLOAD);
 	assert_int_equal(pfm_describe_finding(m.check, 1000, &f), PFMLIB_ERR_NOTFOUND);
-	f.size = 0;
+	f.size = 1;
 	assert_int_equal(pfm_describe_finding(m.check, 0, &f), PFMLIB_ERR_INVAL);
 	pfm_close_system_check(NULL);
 	close_machine(&m);
