@@ -26,8 +26,8 @@ import dwarf_writer as dwarf  # noqa: E402
 import elf_writer as elf  # noqa: E402
 import tap  # noqa: E402
 from instructions import count_instructions  # noqa: E402
-from test_record import Crafted  # noqa: E402
-from test_symbols import START, Recording  # noqa: E402
+from test_record import Crafted, crafted_program  # noqa: E402
+from test_symbols import START, Recording, record_of_another_kernel  # noqa: E402
 
 PFM = os.environ.get("PFM", "pfm")
 
@@ -361,6 +361,68 @@ class Trust(Folder):
             os.utime(recording, (time.time() + 60, time.time() + 60))
             for asks in 0, NOBODY:
                 self.check(believed, ("debug file", debug, owner, recorder), recording, asks)
+
+
+    def files_of_all(self, private):
+        """Folder, owner of a file in it, owner of the recording, whether the file is believed."""
+        return ((self.folder, NOBODY, 0, False), (self.folder, 0, NOBODY, True),
+                (self.folder, NOBODY, NOBODY, True), (self.folder, 1, NOBODY, False),
+                (private, 1, 0, True))
+
+    def private_folder(self):
+        private = self.path("private")
+        os.mkdir(private)
+        os.chmod(private, 0o755)
+        return private
+
+    def ask(self, user, *arguments):
+        words = [] if user == 0 else ["setpriv", "--reuid=%d" % user, "--clear-groups"]
+        done = subprocess.run([*words, PFM, *arguments], capture_output=True, text=True,
+                              check=False, timeout=60, stdin=subprocess.DEVNULL)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done
+
+    def expect(self, believed, shown, row, *arguments):
+        """@shown comes from a file that root and an ordinary user believe, or both ignore."""
+        for asks in 0, NOBODY:
+            done = self.ask(asks, *arguments)
+            self.assertEqual(shown in done.stdout, believed, (row, asks, done.stderr))
+            self.assertEqual("is ignored: it belongs to another user than" in done.stderr,
+                             not believed, (row, asks, done.stderr))
+
+    @unittest.skipUnless(shutil.which("objdump") and shutil.which("cc"),
+                         "no objdump or compiler (Debian packages binutils and gcc)")
+    def test_sources_in_folders_of_all(self):
+        """Of root and of the recorder, where all users can create files; elsewhere of any user."""
+        for folder, owner, recorder, believed in self.files_of_all(self.private_folder()):
+            source = self.make(b"volatile int x;\nint work(void)\n{\n\treturn x;\n}\n",
+                               os.path.join(folder, "x.c"))
+            subprocess.run(["cc", "-g", "-shared", "-fPIC", "-Wl,-z,noseparate-code", "-o",
+                            self.path("x.so"), source], check=True)
+            self.own(source, owner)
+            program = self.own(self.path("x.so"), 0)
+            text = subprocess.run(["nm", program], capture_output=True, text=True,
+                                  check=True).stdout
+            recording = self.recording(5, program, recorder,
+                                       int(re.search(r"(\w+) T work", text)[1], 16))
+            self.expect(believed, "return x;", (folder, owner, recorder), "annotate", "work",
+                        recording)
+
+    def test_kernels_in_folders_of_all(self):
+        """A kernel's file that a debug folder has: as for sources."""
+        private = self.private_folder()
+        for folder, mode in (self.folder, 0o1777), (private, 0o755):
+            os.mkdir(os.path.join(folder, "boot"))
+            os.chmod(os.path.join(folder, "boot"), mode)
+        for folder, owner, recorder, believed in self.files_of_all(private):
+            kernel = os.path.join(folder, "boot", "vmlinux-9.9.9-test")
+            self.own(self.make(crafted_program([b"_stext", b"forged"]), kernel), owner)
+            if os.path.exists(self.path("perf.data")):
+                os.remove(self.path("perf.data"))
+            record_of_another_kernel(self.folder, b"9.9.9-test")
+            recording = self.own(self.path("perf.data"), recorder)
+            self.expect(believed, '"forged"', (folder, owner, recorder), "report", "--json",
+                        "--debug-dir", folder, recording)
 
 
 class Times(Folder):

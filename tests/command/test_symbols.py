@@ -638,25 +638,29 @@ class Rust(unittest.TestCase):
                 self.check(names[::1 + len(names) // 200])
 
 
+STEXT = 0xffffffff9a401000
+
+
+def record_of_another_kernel(folder, release, symbol=b"_stext"):
+    """A recording with samples in four functions of a kernel that does not run."""
+    r = test_mem.Recording()
+    r.kernel(symbol, STEXT)
+    for i, n in enumerate((1, 2, 4, 8)):
+        for _ in range(n):
+            r.time += 1
+            r.record(
+                9,
+                struct.pack("<QIIQQIIQIHHQQ", STEXT + 16 * i + 4, 5, 5, r.time, 0, 0, 0, 1, 1, 0,
+                            0, 0, 0), 1)
+    r.write(os.path.join(folder, "perf.data"),
+            {4: struct.pack("<I", 64) + release + bytes(64 - len(release))})
+
+
 @unittest.skipIf(sys.byteorder == "big", "programs of this order are not crafted")
 class AnotherKernel(unittest.TestCase):
     """A recording of a kernel that does not run, whose file is where debug packages put it."""
     # each has 16 bytes, from 0x1000 on in the file
     FUNCTIONS = [b"_stext", b"do_one", b"do_two", b"do_three"]
-    STEXT = 0xffffffff9a401000
-
-    def record(self, folder, release, symbol=b"_stext"):
-        r = test_mem.Recording()
-        r.kernel(symbol, self.STEXT)
-        for i, n in enumerate((1, 2, 4, 8)):
-            for _ in range(n):
-                r.time += 1
-                r.record(
-                    9,
-                    struct.pack("<QIIQQIIQIHHQQ", self.STEXT + 16 * i + 4, 5, 5, r.time, 0, 0, 0, 1,
-                                1, 0, 0, 0, 0), 1)
-        r.write(os.path.join(folder, "perf.data"),
-                {4: struct.pack("<I", 64) + release + bytes(64 - len(release))})
 
     def report(self, folder):
         done = subprocess.run([PFM, "report", "--json", "--debug-dir", folder, "perf.data"],
@@ -671,7 +675,7 @@ class AnotherKernel(unittest.TestCase):
                 os.makedirs(os.path.dirname(os.path.join(folder, place)))
                 with open(os.path.join(folder, place), "wb") as f:
                     f.write(crafted_program(self.FUNCTIONS))
-                self.record(folder, b"9.9.9-test")
+                record_of_another_kernel(folder, b"9.9.9-test")
                 functions, said = self.report(folder)
                 self.assertEqual(functions, {"_stext": 1, "do_one": 2, "do_two": 4, "do_three": 8})
                 self.assertEqual(
@@ -681,10 +685,10 @@ class AnotherKernel(unittest.TestCase):
                 for release, symbol in ((b"9.9.8-test", b"_stext"), (b"../boot/9.9.9-test",
                                                                      b"_stext"), (b"9.9.9-test",
                                                                                   b"_text")):
-                    self.record(folder, release, symbol)
+                    record_of_another_kernel(folder, release, symbol)
                     functions, said = self.report(folder)
                     self.assertEqual(set(functions),
-                                     {"%#x" % (self.STEXT + 16 * i + 4) for i in range(4)},
+                                     {"%#x" % (STEXT + 16 * i + 4) for i in range(4)},
                                      (release, said))
 
 
