@@ -57,6 +57,7 @@ runs_of() {
 	recording) echo 10000 ;;
 	jitdump) echo 20000 ;;
 	demangle) echo 30000 ;;
+	perf_map) echo 5000 ;;
 	program) echo 3000 ;;
 	formula) echo 14000 ;;
 	plan) echo 1400 ;;
@@ -69,7 +70,7 @@ runs_of() {
 
 if [ $# = 0 ]; then
 	set -- text image dispatch decode sysfs device json records recording formula plan serve libpfm4 \
-		jitdump demangle program
+		jitdump demangle perf_map program
 	[ "$engine" = afl ] || set -- "$@" pmu vendor arm
 fi
 
