@@ -22,7 +22,8 @@ P6 = ["pmctype perf 4", "device cpu", "use x86.select", "use x86.count", "use x8
 CORE2 = P6 + ["counter F0..2 width=40 control=0x38d value=0x309", "default on=0..1"]
 KNC = P6[:-1] + ["use x86.any", "counter 0..1 width=40 control=0x28 value=0x20"]
 K7 = ["use amd.select", "counter 0..3 width=48 control=0xc0010000 value=0xc0010004"]
-FAM15 = ["use amd.select", "counter 0..5 width=48 control=0xc0010200 value=0xc0010201 step=2"]
+FAM15 = ["use amd.select", "use amd.fam15h",
+         "counter 0..5 width=48 control=0xc0010200 value=0xc0010201 step=2"]
 NORTH = ["device amd_nb", 'uncore "NB"', "use amd.nb"]
 ARM8 = ["use arm.core", "default on=0..%d"]
 OLYMPUS = ["use arm.core", "use arm.olympus", "default on=0..%d"]

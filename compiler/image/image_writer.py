@@ -23,6 +23,7 @@ from image.layout import (
     CODE_INDEX_ANY_UMASK, compute_checksum, find_config1_fields, get_config1, extra_register,
     make_filter_words, find_first_pieces, hash_host, list_host_keys, pack_row, pack_slots,
     place_entries, compute_sparse_slot_count)
+from image.rule_keys import find_rule_keys
 
 # Strings must not contain terminal control characters, because they are printed.
 CONTROLS = {c: " " for c in range(1, 0xa0) if c < 0x20 or c > 0x7e} | {0: ""}
@@ -500,7 +501,8 @@ class ImageWriter:
                            (len(t.counters), len(t.fields), len(t.matches), len(t.features),
                             len(t.rows), n_names, n_slot, n_code_index,
                             len(groups)), slices, len(t.alias_rows),
-                           (len(t.rules), self.rules.store_slice(map(self.add_rule, t.rules)))))
+                           (len(t.rules), self.rules.store_slice(map(self.add_rule, t.rules))),
+                           find_rule_keys(t)))
 
     def index_tables(self, tables):
         """Makes the index of table names; own names precede aliases."""
@@ -548,7 +550,7 @@ class ImageWriter:
     def pack_head(self, at, size, offsets, table):
         """Offsets are relative to the head."""
         name, everything, texts, (perf_type, libpfm_type, flags, encoder,
-                                  n_general), counts, slices, n_alias_rows, (n_rules, rules) = table
+                                  n_general), counts, slices, n_alias_rows, (n_rules, rules), keys = table
         rules = n_rules, offsets["rules"] + rules * SIZES["rules"] - at, offsets["rule_tests"] - at
         return struct.pack(
             self.order + FORMATS["tables"], TABLE_MAGIC, size - at, everything, *texts,
@@ -556,7 +558,7 @@ class ImageWriter:
             perf_type, libpfm_type, flags, encoder, n_general, *counts,
             *[offsets[a] + slices[a] * STEPS[a] - at for a in SLICES],
             *[offsets[a] - at for a in SHARED], n_alias_rows,
-            self.family_plus1.get(name, 0), *[0] * 2, *rules)
+            self.family_plus1.get(name, 0), keys & ANY32, keys >> 32, *rules)
 
     def finish_image(self, digest, built, byteorder):
         bodies = {name: b"".join(body.parts) for name, body in self.bodies.items()}

@@ -10,7 +10,7 @@ import struct
 from language.tables import ANY32, ANY_COUNTER, ComputedDict, fold, name_hash
 
 IMAGE_MAGIC = 0x62646D70
-IMAGE_VERSION = 12
+IMAGE_VERSION = 13
 TABLE_MAGIC = 0x32746D70
 IMAGE_MAX_TABLES = 4096
 PMU_NAME_IS_ALIAS = 0x8000  # marks an alias in the index of table names

@@ -12,13 +12,18 @@ from language.fields import FieldCompiler, check_fit
 from language.statements import StatementError, Token
 
 # Conditions beside fields: (word of struct rule_test, the highest value).
-STATES = {"precise": (5, 3), "levels": (6, 15), "htoff": (7, 1), "sampled": (8, 1)}
+STATES = {"precise": (5, 3), "levels": (6, 15), "htoff": (7, 1), "sampled": (8, 1),
+          "counted": (9, 1)}
 LEVELS = {"kernel": ((1, 1),), "user": ((8, 8),), "one": ((1, 1), (8, 8))}
 EFFECTS = {"on": pt.RULE_COUNTERS, "refuse": pt.RULE_REFUSE, "pair": pt.RULE_PAIR,
            "follow": pt.RULE_FOLLOW, "share": pt.RULE_SHARE, "limit": pt.RULE_LIMIT,
-           "needs": pt.RULE_NEEDS, "class": pt.RULE_CLASS, "note": pt.RULE_NOTE}
+           "needs": pt.RULE_NEEDS, "class": pt.RULE_CLASS, "note": pt.RULE_NOTE,
+           "place": pt.RULE_PLACE}
 PLACES = {"first": pt.NEED_FIRST, "before": pt.NEED_BEFORE}    # of the needed event
 BARE = ("refuse", "class", "note", "follow")      # effects without a value
+COUNTER_EFFECTS = (pt.RULE_COUNTERS, pt.RULE_PLACE)
+# Effects on the counters of single events.
+SINGLE_EFFECTS = (*COUNTER_EFFECTS, pt.RULE_REFUSE, pt.RULE_PAIR, pt.RULE_FOLLOW)
 EVEN_COUNTERS = 0x55555555
 
 
@@ -45,7 +50,16 @@ class RuleCompiler(FieldCompiler):
                 self.table.rules.append(self.make_rule(words))
             except StatementError as e:
                 self.report_error(e.where, e.text)
+        self.drop_inapplicable_rules()
         self.check_pairs()
+
+    def drop_inapplicable_rules(self):
+        """Drops rules of sections whose counters the table lacks altogether: an imported list of
+        few counters is left as it is."""
+        everything = self.table.get_all_counters()
+        for r in self.table.rules:
+            if r.effect in COUNTER_EFFECTS and not r.value & everything:
+                r.effect = pt.RULE_CLASS
 
     def make_rule(self, words):
         texts = [w for w in words[2:] if w.is_text()]
@@ -59,8 +73,7 @@ class RuleCompiler(FieldCompiler):
         if len(texts) != (0 if r.effect == pt.RULE_CLASS else 2):
             raise StatementError(words[-1].get_position(),
                                  "a class takes no text, other rules a sentence and a source")
-        if not r.tests and r.effect in (pt.RULE_PAIR, pt.RULE_COUNTERS, pt.RULE_REFUSE,
-                                        pt.RULE_CLASS):
+        if not r.tests and r.effect in (*SINGLE_EFFECTS, pt.RULE_CLASS):
             raise StatementError(words[1].get_position(), "the rule is for every event")
         return r
 
@@ -99,7 +112,7 @@ class RuleCompiler(FieldCompiler):
         if r.effect is not None:
             raise StatementError(w.get_position(), "a rule has one effect")
         r.effect = EFFECTS[key]
-        if key == "on":
+        if key in ("on", "place"):
             # A section is for several tables, some of which have fewer counters.
             is_own = value.get_position()[0] == self.at_name[0]
             r.value = self.parse_counters(value, known=is_own)

@@ -25,14 +25,15 @@ static int refuse_beside_exclusive(unsigned alone, unsigned other, pfm_error_t *
 	return PFMLIB_ERR_NOASSIGN;
 }
 
-/* Reserves the general counters for event @alone; the others keep their fixed counters. */
+/* Reserves the general counters for event @alone and those that it needs; the others keep their
+ * fixed counters. */
 static int restrict_beside_exclusive(const struct encode_request *req, unsigned alone,
                                      struct plan *out, pfm_error_t *why)
 {
 	for (unsigned i = 0; i < req->n_events; i++) {
 		uint64_t left = 0;
 
-		if (i == alone || out->counterless_events >> i & 1)
+		if (i == alone || (out->counterless_events | out->needed) >> i & 1)
 			continue;
 		for (unsigned a = 0; a < out->n_alternatives; a++)
 			left |= out->alternatives[a].counter_masks[i] &= ~GENERAL;
@@ -59,7 +60,7 @@ static int constrain_with_encoder(const struct encode_request *req, struct plan 
 	out->request = req;
 	out->counterless_events = 0;
 	out->n_alternatives = 0;
-	out->pairs = out->followers = 0;
+	out->pairs = out->followers = out->needed = 0;
 	out->pair_rule = NULL;
 	return pfmi_pmu_constrain_set(req, out, why);
 }
@@ -72,7 +73,7 @@ int pfmi_pmu_plan_set(const struct encode_request *req, struct plan *out, pfm_er
 	if (rc)
 		return rc;
 	skip_free_running(req, out);
-	if (req->table->n_rules)
+	if (req->is_described ? event_may_have_rule(&req->events[0]) : req->table->n_rules != 0)
 		rc = pfmi_pmu_apply_rules(req, out, why);
 	if (rc)
 		return rc;

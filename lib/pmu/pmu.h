@@ -218,6 +218,7 @@ struct plan {
 	uint64_t pairs;     /* bit i: event i takes the even counter of its mask and the next one */
 	uint64_t followers; /* bit i: event i takes the second counter of the event before it */
 	const struct rule *pair_rule; /* the rule of pairs or followers */
+	uint64_t needed; /* bit i: another event needs event i, so both are in the set */
 	/* Data that the encoder passes from constrain_set to encode_set, in a struct of its own. */
 	_Alignas(16) unsigned char encoder_data[3072];
 };
@@ -357,8 +358,20 @@ void pfmi_pmu_build_event_attr(const struct event *ev, int type, unsigned plm, p
  * caller names levels, the hypervisor is excluded. */
 void pfmi_pmu_build_requested_attr(const struct event *ev, int type, unsigned plm,
                                    perfmon_attr_t *out);
+/* Can a rule change the counters of @ev, which is encoded alone? False for nearly every event of a
+ * core whose rules are about attributes. */
+static inline bool event_may_have_rule(const struct event *ev)
+{
+	const uint32_t *keys = ev->table->rule_keys;
+
+	return ev->table->n_rules &&
+	       ((ev->user_keys | 1) & (keys[0] | (uint64_t)keys[1] << 32) || ev->precise ||
+	        ev->row_precision == PRECISE_REQUIRED || !ev->row);
+}
 /* Applies the rules of the table: narrows counter masks, or refuses the set. */
 int pfmi_pmu_apply_rules(const struct encode_request *req, struct plan *out, pfm_error_t *why);
+/* Does a rule about sets or pairs hold for @ev, of the table and the state of @req? */
+bool pfmi_pmu_has_set_rule(const struct encode_request *req, const struct event *ev);
 /* Finds the next rule from number *@at on that can hold for the event, with modifiers and levels
  * that a text may add; moves *@at past it. NULL after the last. */
 const struct rule *pfmi_pmu_find_event_rule(const struct event *ev, unsigned *at);

@@ -38,6 +38,7 @@ static void read_rule_state(const struct encode_request *req, const struct event
 	s->words[RULE_LEVELS] = event_get_levels(ev, req->plm);
 	s->words[RULE_HT_OFF] = req->htoff != 0;
 	s->words[RULE_SAMPLED] = ev->precise && !req->is_counted;
+	s->words[RULE_COUNTED] = req->is_counted;
 }
 
 /* Do all tests of the rule pass? Tests that are joined are alternatives. */
@@ -116,6 +117,21 @@ static int follow_event(struct rule_use *u, const struct rule *r, unsigned i)
 	return make_pair(u, r, i - 1);
 }
 
+/* Moves event @i to the counters in @mask. */
+static int place_event(struct rule_use *u, const struct rule *r, unsigned i)
+{
+	const struct encode_request *req = u->request;
+	uint64_t mask = r->value & req->table->all_counters;
+
+	if (req->unavailable_regs)
+		mask &= ~req->unavailable_regs->bits[0];
+	if (u->plan->counterless_events >> i & 1)
+		return PFMLIB_SUCCESS;
+	for (unsigned a = 0; a < u->plan->n_alternatives; a++)
+		u->plan->alternatives[a].counter_masks[i] = mask;
+	return narrow_event(u, r, i, mask);
+}
+
 static int limit_event(struct rule_use *u, const struct rule *r, unsigned i)
 {
 	switch (r->effect) {
@@ -125,6 +141,7 @@ static int limit_event(struct rule_use *u, const struct rule *r, unsigned i)
 		                     PFM_KIND_NO_PLACEMENT);
 	case RULE_PAIR: return make_pair(u, r, i);
 	case RULE_FOLLOW: return follow_event(u, r, i);
+	case RULE_PLACE: return place_event(u, r, i);
 	default: return PFMLIB_SUCCESS;
 	}
 }
@@ -193,6 +210,7 @@ static int check_needed_event(struct rule_use *u, const struct rule *r, uint64_t
 		needed &= 1;
 	else if (r->need_place == NEED_BEFORE)
 		needed &= (events & -events) - 1;
+	u->plan->needed |= needed;
 	if (u->request->is_described || needed)
 		return PFMLIB_SUCCESS;
 	return refuse_events(u, r, events, PFMLIB_ERR_EVTINCOMP, PFM_KIND_CONFLICT);
@@ -240,6 +258,32 @@ int pfmi_pmu_apply_rules(const struct encode_request *req, struct plan *out, pfm
 			rc = limit_set(&u, &r[k], u.events[k]);
 	}
 	return rc;
+}
+
+static bool is_set_effect(unsigned effect)
+{
+	switch (effect) {
+	case RULE_PAIR:
+	case RULE_FOLLOW:
+	case RULE_SHARE:
+	case RULE_LIMIT:
+	case RULE_NEEDS: return true;
+	default: return false;
+	}
+}
+
+bool pfmi_pmu_has_set_rule(const struct encode_request *req, const struct event *ev)
+{
+	const struct rule *r = table_rules(ev->table);
+	struct rule_state s;
+
+	if (!ev->table->n_rules)
+		return false;
+	read_rule_state(req, ev, &s);
+	for (unsigned k = 0; k < ev->table->n_rules; k++)
+		if (is_set_effect(r[k].effect) && holds_rule(ev->table, &r[k], &s))
+			return true;
+	return false;
 }
 
 /* ---- for users ------------------------------------------------------------------------------- */

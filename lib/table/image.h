@@ -53,7 +53,7 @@
 #include <stdint.h>
 
 #define IMAGE_MAGIC          0x62646d70u /* "pmdb" read in the writer's byte order */
-#define IMAGE_VERSION        12u
+#define IMAGE_VERSION        13u
 #define TABLE_MAGIC          0x32746d70u
 #define IMAGE_MAX_TABLES     4096u
 #define PMU_NAME_IS_ALIAS    0x8000u
@@ -165,8 +165,10 @@ struct table {
 	uint32_t
 		n_alias_rows; /* rows after the n_rows events: only names of libpfm4 lead to them */
 	uint32_t family_plus1; /* 1 + number of the family that has the table's own name, or 0 */
-	uint32_t spare[2];     /* 0 */
-	uint32_t n_rules;      /* at most 255 */
+	/* Keys of fields, as two halves of a mask: a text that sets none of them changes no rule of
+	 * its event. Bit 0: rules of rows as they are. */
+	uint32_t rule_keys[2];
+	uint32_t n_rules; /* at most 255 */
 	uint32_t rules, rule_tests;
 };
 _Static_assert(sizeof(struct table) == 192, "heads are three cache lines");
@@ -288,6 +290,7 @@ enum rule_word {
 	RULE_LEVELS = 6,    /* PFM_PLM0 .. PFM_PLM3 */
 	RULE_HT_OFF = 7,    /* 1: hyper-threading is off */
 	RULE_SAMPLED = 8,   /* 1: sampled, with a precision that the text has; 0: otherwise */
+	RULE_COUNTED = 9,   /* 1: the set is counted, without samples */
 	N_RULE_WORDS
 };
 
@@ -311,6 +314,7 @@ enum rule_effect {
 	               parts */
 	RULE_NEEDS, /* a set with the event must have one of rule number number */
 	RULE_NOTE,  /* none; text warns users */
+	RULE_PLACE, /* the event takes a counter in value, whatever its row says */
 	N_RULE_EFFECTS
 };
 

@@ -106,15 +106,6 @@ static bool check_arrays(struct table_verifier *c)
 	       check_array_start(c, t->row_groups, 4, "group numbers out of bounds");
 }
 
-static bool has_spare_bits(const struct table *t)
-{
-	uint32_t bits = 0;
-
-	for (unsigned i = 0; i < sizeof(t->spare) / sizeof(t->spare[0]); i++)
-		bits |= t->spare[i];
-	return bits != 0;
-}
-
 static bool check_head(struct table_verifier *c, size_t size)
 {
 	const struct table *t = c->table;
@@ -131,7 +122,7 @@ static bool check_head(struct table_verifier *c, size_t size)
 		return set_fault(c, "the table has more fields or names than fit");
 	if (t->n_slots < 2)
 		return set_fault(c, "the index has a wrong size");
-	if (t->flags & ~(uint32_t)TABLE_FLAGS || has_spare_bits(t))
+	if (t->flags & ~(uint32_t)TABLE_FLAGS)
 		return set_fault(c, "the table has flags that are unknown to this version");
 	if (!check_pool_bounds(c) || !check_arrays(c) ||
 	    !spend_work(c, (uint64_t)t->n_rows + t->n_alias_rows + t->n_slots + t->n_code_index +

@@ -17,10 +17,18 @@ struct set_answer {
 	uint64_t clash;           /* otherwise: the events that do not fit together */
 };
 
-#define FLOPS "fp_ret_sse_avx_ops.all"
-#define INSNS "ex_ret_instr"
-#define JUMPS "BR_INST_RETIRED.JCC"
-#define CALLS "BR_INST_RETIRED.CALL"
+#define FLOPS     "fp_ret_sse_avx_ops.all"
+#define INSNS     "ex_ret_instr"
+#define JUMPS     "BR_INST_RETIRED.JCC"
+#define CALLS     "BR_INST_RETIRED.CALL"
+#define BRANCHES  "BR_INST_RETIRED.ALL_BRANCHES"
+#define MISSES    "BR_MISP_RETIRED.ALL_BRANCHES"
+#define TAKEN     "BR_INST_RETIRED.COND"
+#define INSNS_ANY "INST_RETIRED.ANY"
+#define DRAM      "OCR.DEMAND_DATA_RD.DRAM"
+#define AUX       "LD_BLOCKS.STORE_FORWARD"
+#define LATENCY   "MEM_TRANS_RETIRED.LOAD_LATENCY_GT_64"
+#define FPU       "amd64_fam15h_interlagos"
 
 #define MESH(n)               "arm_cmn/type=5,eventid=" #n "/"
 #define MESH_OCCUPANCY(i, n)  "arm_cmn/type=5,eventid=0xf,bynodeid=1,occupid=" #i ",nodeid=" #n "/"
@@ -50,6 +58,79 @@ static const struct set_answer answers[] = {
 	  REFUSED,
 	  { 0 },
 	  0x3 },
+	/* groups of family 15H: Linux amd_get_event_constraints_f15h */
+	{ FPU, { "CYCLES_FPU_EMPTY", "RETIRED_SSE_OPS:ALL" }, FITS, { 4, 3 }, 0 },
+	{ FPU,
+	  { "CYCLES_FPU_EMPTY", "BOTTOM_EXECUTE_OP", "CYCLES_FPU_EMPTY" },
+	  FITS,
+	  { 3, 4, 5 },
+	  0 },
+	{ FPU,
+	  { "CYCLES_FPU_EMPTY", "BOTTOM_EXECUTE_OP", "CYCLES_FPU_EMPTY", "BOTTOM_EXECUTE_OP" },
+	  REFUSED,
+	  { 0 },
+	  0xf },
+	{ FPU, { "DISPATCHED_FPU_OPS:OPS_PIPE0" }, FITS, { 3 }, 0 },
+	{ FPU,
+	  { "DISPATCHED_FPU_OPS:OPS_PIPE0:OPS_DUAL_PIPE0", "RETIRED_SSE_OPS" },
+	  REFUSED,
+	  { 0 },
+	  0x3 },
+	{ FPU, { "DISPATCHED_FPU_OPS:OPS_PIPE0:OPS_PIPE1", "RETIRED_SSE_OPS" }, FITS, { 4, 3 }, 0 },
+	{ FPU, { "LOAD_Q_STORE_Q_FULL", "DATA_CACHE_ACCESSES" }, FITS, { 0, 1 }, 0 },
+	{ FPU, { FPU "/event=0x2d/", FPU "/event=0x2d/" }, REFUSED, { 0 }, 0x3 },
+	{ FPU, { FPU "/event=0x2e/", FPU "/event=0x2e/" }, FITS, { 0, 3 }, 0 },
+	{ FPU, { FPU "/event=0x188/", FPU "/event=0x8f/" }, REFUSED, { 0 }, 0x3 },
+	{ FPU, { FPU "/event=0x1c0/" }, FITS, { 3 }, 0 },
+	{ FPU, { FPU "/event=0x31,umask=1/" }, FITS, { 0 }, 0 },
+	{ FPU, { FPU "/event=0x31,umask=3/" }, REFUSED, { 0 }, 0x1 },
+	{ FPU, { FPU "/event=0xdb/" }, FITS, { 0 }, 0 },
+	{ FPU,
+	  { "DATA_CACHE_ACCESSES", FPU "/event=0x1d6/", FPU "/event=0x1d5/" },
+	  FITS,
+	  { 1, 2, 0 },
+	  0 },
+	/* counts without aborted transactions: Linux hsw_get_event_constraints, hsw_hw_config */
+	{ "skl", { BRANCHES ":in_tx_cp=1", MISSES }, FITS, { 2, 0 }, 0 },
+	{ "hsw", { BRANCHES ":in_tx_cp=1", MISSES ":in_tx_cp=1" }, REFUSED, { 0 }, 0x3 },
+	{ "spr", { BRANCHES ":in_tx_cp=1", MISSES ":in_tx_cp=1" }, REFUSED, { 0 }, 0x3 },
+	{ "lnl_lioncove", { BRANCHES ":in_tx_cp=1" }, FITS, { 2 }, 0 },
+	{ "hsw", { "L1D_PEND_MISS.PENDING:in_tx_cp=1" }, FITS, { 2 }, 0 },
+	{ "skx", { MISSES "_PEBS:in_tx_cp=1:p" }, REFUSED, { 0 }, 0x1 },
+	{ "skx", { MISSES "_PEBS:in_tx=1:p" }, REFUSED, { 0 }, 0x1 },
+	/* load latency with an auxiliary event: Linux require_mem_loads_aux_event */
+	{ "spr", { AUX, LATENCY }, FITS, { 0, 1 }, 0 },
+	{ "spr", { INSNS_ANY, AUX, LATENCY }, FITS, { 32, 0, 1 }, 0 },
+	{ "adl_goldencove", { AUX, LATENCY }, FITS, { 0, 1 }, 0 },
+	{ "emr", { LATENCY }, REFUSED, { 0 }, 0 },
+	{ "spr", { LATENCY, AUX }, REFUSED, { 0 }, 0 },
+	{ "spr", { AUX, LATENCY, BRANCHES }, REFUSED, { 0 }, 0 },
+	{ "gnr", { LATENCY }, FITS, { 1 }, 0 },
+	{ "lnl_lioncove", { LATENCY }, FITS, { 2 }, 0 },
+	/* precise instructions: Linux intel_glc_pebs_event_constraints */
+	{ "spr", { INSNS_ANY "_P:p" }, FITS, { 1 }, 0 },
+	{ "spr", { INSNS_ANY "_P" }, FITS, { 0 }, 0 },
+	{ "gnr", { "INST_RETIRED.NOP:p" }, FITS, { 1 }, 0 },
+	{ "icx", { INSNS_ANY "_P:p" }, FITS, { 0 }, 0 },
+	/* precise distribution: Linux glc_, icl_, tnt_, cmt_ and glp_get_event_constraints */
+	{ "spr", { INSNS_ANY "_P:ppp" }, FITS, { 32 }, 0 },
+	{ "icx", { INSNS_ANY "_P:ppp" }, FITS, { 32 }, 0 },
+	{ "lnl_lioncove", { INSNS_ANY "_P:ppp" }, FITS, { 32 }, 0 },
+	{ "spr", { INSNS_ANY ":ppp", INSNS_ANY "_P:ppp" }, REFUSED, { 0 }, 0x3 },
+	{ "spr", { "INST_RETIRED.NOP:ppp" }, REFUSED, { 0 }, 0x1 },
+	{ "spr", { BRANCHES ":ppp", MISSES ":ppp" }, REFUSED, { 0 }, 0x3 },
+	{ "spr", { MISSES, BRANCHES ":ppp" }, FITS, { 1, 0 }, 0 },
+	{ "icx", { BRANCHES ":ppp", MISSES ":ppp" }, FITS, { 0, 1 }, 0 },
+	{ "glp", { BRANCHES ":ppp", JUMPS ":ppp" }, REFUSED, { 0 }, 0x3 },
+	{ "glp", { INSNS_ANY ":ppp" }, FITS, { 0 }, 0 },
+	{ "snr", { INSNS_ANY "_P:ppp", BRANCHES ":ppp" }, FITS, { 32, 0 }, 0 },
+	{ "adl_gracemont", { JUMPS ":ppp", BRANCHES ":ppp" }, REFUSED, { 0 }, 0x3 },
+	{ "srf", { TAKEN ":ppp", BRANCHES ":ppp", MISSES ":ppp" }, REFUSED, { 0 }, 0x7 },
+	{ "srf", { TAKEN ":ppp", BRANCHES ":ppp", INSNS_ANY ":ppp" }, FITS, { 0, 1, 32 }, 0 },
+	/* Linux intel_lnc_, intel_snb_event_constraints */
+	{ "lnl_lioncove", { DRAM, DRAM, DRAM, DRAM, DRAM }, REFUSED, { 0 }, 0x1f },
+	{ "snb", { "L1D_PEND_MISS.FB_FULL" }, FITS, { 2 }, 0 },
+	{ "jkt", { "L1D_PEND_MISS.FB_FULL", "L1D_PEND_MISS.PENDING" }, REFUSED, { 0 }, 0x3 },
 	/* samplers: Linux amd/ibs.c and arm_spe_pmu.c */
 	{ "amd_ibs_op", { "clocks", "dispatched_ops" }, REFUSED, { 0 }, 0x3 },
 	{ "amd_ibs_fetch", { "fetches", "l3_misses" }, REFUSED, { 0 }, 0x3 },
@@ -172,32 +253,46 @@ static unsigned count_events(const struct set_answer *a)
 	return n;
 }
 
-static void check_answer(const struct set_answer *a)
+/* Is the set answered as it should be? Otherwise says what differs. */
+static bool has_answer(const struct set_answer *a, int rc, const struct dispatched_set *set,
+                       const pfm_error_t *why)
+{
+	unsigned n = count_events(a);
+	bool is_right = (rc != PFMLIB_SUCCESS) == (a->answer == REFUSED) &&
+	                (rc == PFMLIB_SUCCESS || !a->clash || has_clash(why, a->clash));
+
+	for (unsigned i = 0; i < n && rc == PFMLIB_SUCCESS; i++)
+		is_right &= set->counter[i] == a->counters[i];
+	if (is_right)
+		return true;
+	print_error("%s:", a->pmu);
+	for (unsigned i = 0; i < n; i++)
+		print_error(" %s(%d)", a->events[i], rc ? -1 : set->counter[i]);
+	print_error(": %d, clash 0x%llx, %s\n", rc, rc ? (unsigned long long)get_clash(why) : 0ull,
+	            rc && why->detail ? why->detail : "");
+	return false;
+}
+
+static bool check_answer(const struct set_answer *a)
 {
 	pfm_ctx_t *ctx = open_for(a->pmu);
 	struct dispatched_set set = { 0 };
 	pfm_error_t why = PFM_INIT(why);
-	unsigned n = count_events(a);
-	int rc = dispatch_set(ctx, a->events, n, NULL, &set, &why);
+	int rc = dispatch_set(ctx, a->events, count_events(a), NULL, &set, &why);
+	bool is_right = has_answer(a, rc, &set, &why);
 
-	if ((rc != PFMLIB_SUCCESS) != (a->answer == REFUSED))
-		fail_msg("%s %s ...: %d, expected %s", a->pmu, a->events[0], rc,
-		         a->answer == REFUSED ? "a refusal" : "a placement");
-	if (rc != PFMLIB_SUCCESS && a->clash && !has_clash(&why, a->clash))
-		fail_msg("%s %s ...: clash 0x%llx, expected 0x%llx", a->pmu, a->events[0],
-		         (unsigned long long)get_clash(&why), (unsigned long long)a->clash);
-	for (unsigned i = 0; i < n && rc == PFMLIB_SUCCESS; i++)
-		if (set.counter[i] != a->counters[i])
-			fail_msg("%s %s ...: event %u is on counter %d, expected %d", a->pmu,
-			         a->events[0], i, set.counter[i], a->counters[i]);
 	pfm_close_context(ctx);
+	return is_right;
 }
 
 static void sets_are_answered_as_the_hardware_would(void **state)
 {
+	unsigned wrong = 0;
+
 	(void)state;
 	for (size_t i = 0; i < COUNT(answers); i++)
-		check_answer(&answers[i]);
+		wrong += !check_answer(&answers[i]);
+	assert_int_equal(wrong, 0);
 }
 
 /* The control register of a pair's second counter has MergeEvent, code 0xfff, enabled. */
