@@ -52,6 +52,7 @@ class RuleCompiler(FieldCompiler):
                 self.report_error(e.where, e.text)
         self.drop_inapplicable_rules()
         self.check_pairs()
+        self.check_moves()
 
     def drop_inapplicable_rules(self):
         """Drops rules of sections whose counters the table lacks altogether: an imported list of
@@ -82,7 +83,11 @@ class RuleCompiler(FieldCompiler):
         if key in self.given:
             raise StatementError(w.get_position(), "'%s' is given twice" % key)
         self.given[key] = w
-        if key in PLACES and value is None:
+        if key == "else" and value is not None:
+            if r.effect != pt.RULE_SHARE:
+                raise StatementError(w.get_position(), "else belongs after share=FIELD")
+            r.effect, r.number = pt.RULE_MOVE, self.find_other_rule(r, value)
+        elif key in PLACES and value is None:
             if r.effect != pt.RULE_NEEDS:
                 raise StatementError(w.get_position(), "%s belongs after needs=RULE" % key)
             r.first = PLACES[key]
@@ -125,11 +130,14 @@ class RuleCompiler(FieldCompiler):
             if not 0 < r.number < 64:
                 raise StatementError(value.get_position(), "a limit is 1 to 63 events")
         elif key == "needs":
-            if value.raw not in self.rule_at:
-                raise StatementError(value.get_position(), "unknown rule '%s'" % value.raw)
-            if value.raw == r.name:
-                raise StatementError(value.get_position(), "a rule cannot need itself")
-            r.number = self.rule_at[value.raw]
+            r.number = self.find_other_rule(r, value)
+
+    def find_other_rule(self, r, value):
+        if value.raw not in self.rule_at:
+            raise StatementError(value.get_position(), "unknown rule '%s'" % value.raw)
+        if value.raw == r.name:
+            raise StatementError(value.get_position(), "a rule cannot need itself")
+        return self.rule_at[value.raw]
 
     @staticmethod
     def list_state_ranges(key, value, most):
@@ -205,6 +213,23 @@ class RuleCompiler(FieldCompiler):
                                   "a pair begins on an even counter: rule '%s'" % same[0].name)
             self.check_contradiction(r)
 
+    def check_moves(self):
+        """Checks that an event can move to the rule that else names: both compare one part, and
+        their conditions are single values of fields."""
+        for r in self.table.rules:
+            if r.effect != pt.RULE_MOVE:
+                continue
+            other = self.table.rules[r.number]
+            if not (other.effect == pt.RULE_MOVE and all(map(can_move, (r, other)))
+                    and self.get_part_width(r) == self.get_part_width(other)):
+                self.report_error(r.where.get_position(),
+                                  "events cannot move from rule '%s' to rule '%s'"
+                                  % (r.name, other.name))
+
+    @staticmethod
+    def get_part_width(r):
+        return bin(r.parts[0][0]).count("1")
+
     def check_contradiction(self, r):
         """Refuses two rules of one condition that leave no counter."""
         for other in self.table.rules:
@@ -219,6 +244,12 @@ class RuleCompiler(FieldCompiler):
                 self.report_error(r.where.get_position(), "rule '%s' contradicts rule '%s'"
                                   % (r.name, other.name))
                 return
+
+
+def can_move(r):
+    """True if the rule compares one part and tests single values of configuration words."""
+    return len(r.parts) == 1 and all(low == high and word < 5 and not joins
+                                     for _, low, high, word, joins in r.tests)
 
 
 def parse_rule_range(token, most):

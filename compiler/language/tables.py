@@ -51,7 +51,8 @@ ROW_FLAGS = {"hidden": 1, "deprecated": 2, "alone": 4, "per_pkg": 8, "experiment
     RULE_NEEDS,
     RULE_NOTE,
     RULE_PLACE,
-) = range(10)
+    RULE_MOVE,
+) = range(11)
 NEED_ANYWHERE, NEED_FIRST, NEED_BEFORE = range(3)
 MAX_RULES = 255
 MAX_RULE_TESTS = 255

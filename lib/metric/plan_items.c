@@ -96,13 +96,38 @@ bool pfmi_plan_can_share_group(void *arg, const uint16_t *items, unsigned n_item
 	       can_place_items(p, items, n_items);
 }
 
+static bool is_set_effect(unsigned effect)
+{
+	switch (effect) {
+	case RULE_PAIR:
+	case RULE_FOLLOW:
+	case RULE_SHARE:
+	case RULE_LIMIT:
+	case RULE_MOVE:
+	case RULE_NEEDS: return true;
+	default: return false;
+	}
+}
+
+/* Can a rule about sets or pairs hold for @ev? */
+static bool has_set_rule(const struct event *ev)
+{
+	const struct rule *r;
+	unsigned at = 0;
+
+	while ((r = pfmi_pmu_find_event_rule(ev, &at)))
+		if (is_set_effect(r->effect))
+			return true;
+	return false;
+}
+
 /* True if the event needs nothing but a counter of its own. */
-static bool is_plain_event(const struct encode_request *req, const struct event *ev)
+static bool is_plain_event(const struct event *ev)
 {
 	static const enum field_key keys[] = { KEY_MSR, KEY_OFFCORE, KEY_LDLAT, KEY_FRONTEND,
 		                               KEY_OFFCORE1 };
 
-	if (event_has_flag(ev, ROW_EXCLUSIVE) || pfmi_pmu_has_set_rule(req, ev))
+	if (event_has_flag(ev, ROW_EXCLUSIVE) || has_set_rule(ev))
 		return false;
 	if (ev->table->encoder != ENCODER_X86)
 		return ev->table->encoder == ENCODER_FORMAT || ev->table->encoder == ENCODER_PERF;
@@ -145,7 +170,7 @@ static void add_item(struct planned_pmu *p, unsigned event, uint64_t mask)
 	e->item_index = (uint16_t)item;
 	p->first_event[item] = event;
 	p->counter_mask[item] = mask;
-	p->is_plain[item] = is_plain_event(&p->request, &e->event);
+	p->is_plain[item] = is_plain_event(&e->event);
 	p->is_exclusive[item] = event_has_flag(&e->event, ROW_EXCLUSIVE);
 	p->affinity[item] = e->metric_number;
 }

@@ -60,7 +60,7 @@ static int constrain_with_encoder(const struct encode_request *req, struct plan 
 	out->request = req;
 	out->counterless_events = 0;
 	out->n_alternatives = 0;
-	out->pairs = out->followers = out->needed = 0;
+	out->pairs = out->followers = out->needed = out->moved_events = 0;
 	out->pair_rule = NULL;
 	return pfmi_pmu_constrain_set(req, out, why);
 }

@@ -126,8 +126,7 @@ static void encode_format_set(const struct plan *plan, const struct placement *w
 	for (unsigned i = 0; i < plan->request->n_events; i++) {
 		unsigned n = where->counters[i];
 
-		pfmi_pmu_build_config_words(&plan->request->events[i],
-		                            n == NO_COUNTER ? ANY_COUNTER : n, config);
+		pfmi_pmu_build_plan_words(plan, i, n == NO_COUNTER ? ANY_COUNTER : n, config);
 		out->pmcs[out->n_pmcs++] = pmu_make_config_register(0, config[0], i);
 		if (n != NO_COUNTER)
 			out->pmds[out->n_pmds++] = (pfm_reg_t){ .num = n,
@@ -137,7 +136,7 @@ static void encode_format_set(const struct plan *plan, const struct placement *w
 				                                .event = (int32_t)i };
 	}
 	for (unsigned i = 0; i < plan->request->n_events; i++) {
-		pfmi_pmu_build_config_words(&plan->request->events[i], ANY_COUNTER, config);
+		pfmi_pmu_build_plan_words(plan, i, ANY_COUNTER, config);
 		for (unsigned word = 1; word < N_CONFIG_WORDS; word++)
 			if (config[word])
 				out->pmcs[out->n_pmcs++] =

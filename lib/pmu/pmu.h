@@ -218,10 +218,18 @@ struct plan {
 	uint64_t pairs;     /* bit i: event i takes the even counter of its mask and the next one */
 	uint64_t followers; /* bit i: event i takes the second counter of the event before it */
 	const struct rule *pair_rule; /* the rule of pairs or followers */
+	/* Events that move to another part of a shared register (bit i), and their words. */
+	uint64_t moved_events;
+	struct moved_event {
+		uint64_t config[N_CONFIG_WORDS];
+	} moved[PLAN_MAX_EVENTS];
 	uint64_t needed; /* bit i: another event needs event i, so both are in the set */
 	/* Data that the encoder passes from constrain_set to encode_set, in a struct of its own. */
 	_Alignas(16) unsigned char encoder_data[3072];
 };
+/* The configuration words of event @i of @plan, on counter @counter or ANY_COUNTER. */
+void pfmi_pmu_build_plan_words(const struct plan *plan, unsigned i, unsigned counter,
+                               uint64_t config[N_CONFIG_WORDS]);
 /* The counters that can count the only event of @plan. */
 uint64_t pfmi_pmu_get_plan_counter_mask(const struct plan *plan);
 
@@ -370,8 +378,6 @@ static inline bool event_may_have_rule(const struct event *ev)
 }
 /* Applies the rules of the table: narrows counter masks, or refuses the set. */
 int pfmi_pmu_apply_rules(const struct encode_request *req, struct plan *out, pfm_error_t *why);
-/* Does a rule about sets or pairs hold for @ev, of the table and the state of @req? */
-bool pfmi_pmu_has_set_rule(const struct encode_request *req, const struct event *ev);
 /* Finds the next rule from number *@at on that can hold for the event, with modifiers and levels
  * that a text may add; moves *@at past it. NULL after the last. */
 const struct rule *pfmi_pmu_find_event_rule(const struct event *ev, unsigned *at);

@@ -6,25 +6,14 @@
  * are given by their numbers. Rules for single events narrow the counter masks of a plan; rules for
  * sets refuse a set, with the fewest events that do not fit together. */
 #include "base/bits.h"
-#include "pmu/pmu_internal.h"
+#include "pmu/rules.h"
 
 #define EVEN_COUNTERS 0x55555555ull
 
-struct rule_state {
-	uint64_t words[N_RULE_WORDS];
-};
-
-struct rule_use {
-	const struct encode_request *request;
-	struct plan *plan;
-	pfm_error_t *why;
-	uint64_t events[TABLE_MAX_RULES]; /* of each rule: the events for which it holds */
-};
-
 /* ---- tests ----------------------------------------------------------------------------------- */
 
-static void read_rule_state(const struct encode_request *req, const struct event *ev,
-                            struct rule_state *s)
+void pfmi_rules_read_state(const struct encode_request *req, const struct event *ev,
+                           struct rule_state *s)
 {
 	uint64_t own[N_CONFIG_WORDS];
 	const uint64_t *config = pfmi_pmu_get_config_words(ev, own);
@@ -62,8 +51,8 @@ static bool holds_rule(const struct table *t, const struct rule *r, const struct
 
 /* ---- single events --------------------------------------------------------------------------- */
 
-static int refuse_events(struct rule_use *u, const struct rule *r, uint64_t events, int code,
-                         pfm_error_kind_t kind)
+int pfmi_rules_refuse_events(struct rule_use *u, const struct rule *r, uint64_t events, int code,
+                             pfm_error_kind_t kind)
 {
 	const struct table *t = u->request->table;
 
@@ -84,8 +73,8 @@ static int narrow_event(struct rule_use *u, const struct rule *r, unsigned i, ui
 	for (unsigned a = 0; a < u->plan->n_alternatives; a++)
 		left |= u->plan->alternatives[a].counter_masks[i] &= mask;
 	return left ? PFMLIB_SUCCESS
-	            : refuse_events(u, r, (uint64_t)1 << i, PFMLIB_ERR_NOASSIGN,
-	                            PFM_KIND_NO_PLACEMENT);
+	            : pfmi_rules_refuse_events(u, r, (uint64_t)1 << i, PFMLIB_ERR_NOASSIGN,
+	                                       PFM_KIND_NO_PLACEMENT);
 }
 
 /* The even counters whose odd neighbours are free. */
@@ -111,8 +100,8 @@ static int follow_event(struct rule_use *u, const struct rule *r, unsigned i)
 	if (u->request->is_described)
 		return narrow_event(u, r, i, EVEN_COUNTERS << 1);
 	if (i == 0 || u->plan->followers >> (i - 1) & 1)
-		return refuse_events(u, r, (uint64_t)1 << i, PFMLIB_ERR_EVTINCOMP,
-		                     PFM_KIND_CONFLICT);
+		return pfmi_rules_refuse_events(u, r, (uint64_t)1 << i, PFMLIB_ERR_EVTINCOMP,
+		                                PFM_KIND_CONFLICT);
 	u->plan->followers |= (uint64_t)1 << i;
 	return make_pair(u, r, i - 1);
 }
@@ -137,91 +126,11 @@ static int limit_event(struct rule_use *u, const struct rule *r, unsigned i)
 	switch (r->effect) {
 	case RULE_COUNTERS: return narrow_event(u, r, i, r->value);
 	case RULE_REFUSE:
-		return refuse_events(u, r, (uint64_t)1 << i, PFMLIB_ERR_NOASSIGN,
-		                     PFM_KIND_NO_PLACEMENT);
+		return pfmi_rules_refuse_events(u, r, (uint64_t)1 << i, PFMLIB_ERR_NOASSIGN,
+		                                PFM_KIND_NO_PLACEMENT);
 	case RULE_PAIR: return make_pair(u, r, i);
 	case RULE_FOLLOW: return follow_event(u, r, i);
 	case RULE_PLACE: return place_event(u, r, i);
-	default: return PFMLIB_SUCCESS;
-	}
-}
-
-/* ---- sets ------------------------------------------------------------------------------------ */
-
-/* Compares parts number @from to @to - 1 of two events. */
-static bool has_equal_parts(const struct rule_use *u, const struct rule *r, unsigned from,
-                            unsigned to, unsigned a, unsigned b)
-{
-	const struct rule_test *part =
-		table_rule_tests(u->request->table) + r->first_test + r->n_tests;
-	struct rule_state of_a, of_b;
-
-	read_rule_state(u->request, &u->request->events[a], &of_a);
-	read_rule_state(u->request, &u->request->events[b], &of_b);
-	for (unsigned i = from; i < to; i++)
-		if ((of_a.words[part[i].word] ^ of_b.words[part[i].word]) & part[i].mask)
-			return false;
-	return true;
-}
-
-/* Refuses two events that share a part of a register and have different bits for it. */
-static int check_shared_parts(struct rule_use *u, const struct rule *r, uint64_t events)
-{
-	for (uint64_t a = events; a; a &= a - 1)
-		for (uint64_t b = a & (a - 1); b; b &= b - 1) {
-			const unsigned i = base_find_lowest_bit(a), k = base_find_lowest_bit(b);
-
-			if (has_equal_parts(u, r, 0, r->number, i, k) &&
-			    !has_equal_parts(u, r, r->number, r->n_parts, i, k))
-				return refuse_events(u, r, (a & -a) | (b & -b), PFMLIB_ERR_NOASSIGN,
-				                     PFM_KIND_NO_PLACEMENT);
-		}
-	return PFMLIB_SUCCESS;
-}
-
-/* Refuses more events than the limit, of those with the parts of event @first. */
-static int check_limit(struct rule_use *u, const struct rule *r, uint64_t events, unsigned first)
-{
-	uint64_t clash = 0;
-
-	for (uint64_t left = events; left; left &= left - 1)
-		if (has_equal_parts(u, r, 0, r->n_parts, first, base_find_lowest_bit(left)) &&
-		    base_count_bits(clash) <= r->number)
-			clash |= left & -left;
-	return base_count_bits(clash) > r->number
-	               ? refuse_events(u, r, clash, PFMLIB_ERR_NOASSIGN, PFM_KIND_NO_PLACEMENT)
-	               : PFMLIB_SUCCESS;
-}
-
-static int check_limits(struct rule_use *u, const struct rule *r, uint64_t events)
-{
-	int rc = PFMLIB_SUCCESS;
-
-	for (uint64_t left = events; left && !rc; left &= left - 1)
-		rc = check_limit(u, r, events, base_find_lowest_bit(left));
-	return rc;
-}
-
-static int check_needed_event(struct rule_use *u, const struct rule *r, uint64_t events)
-{
-	uint64_t needed = u->events[r->number];
-
-	if (r->need_place == NEED_FIRST)
-		needed &= 1;
-	else if (r->need_place == NEED_BEFORE)
-		needed &= (events & -events) - 1;
-	u->plan->needed |= needed;
-	if (u->request->is_described || needed)
-		return PFMLIB_SUCCESS;
-	return refuse_events(u, r, events, PFMLIB_ERR_EVTINCOMP, PFM_KIND_CONFLICT);
-}
-
-static int limit_set(struct rule_use *u, const struct rule *r, uint64_t events)
-{
-	switch (r->effect) {
-	case RULE_SHARE: return check_shared_parts(u, r, events);
-	case RULE_LIMIT: return check_limits(u, r, events);
-	case RULE_NEEDS: return check_needed_event(u, r, events);
 	default: return PFMLIB_SUCCESS;
 	}
 }
@@ -234,10 +143,11 @@ static void find_rule_events(struct rule_use *u)
 	const struct rule *r = table_rules(req->table);
 
 	memset(u->events, 0, req->table->n_rules * sizeof(u->events[0]));
+	memset(u->parts, 0, req->table->n_rules * sizeof(u->parts[0]));
 	for (unsigned i = 0; i < req->n_events; i++) {
 		struct rule_state s;
 
-		read_rule_state(req, &req->events[i], &s);
+		pfmi_rules_read_state(req, &req->events[i], &s);
 		for (unsigned k = 0; k < req->table->n_rules; k++)
 			if (holds_rule(req->table, &r[k], &s))
 				u->events[k] |= (uint64_t)1 << i;
@@ -255,35 +165,9 @@ int pfmi_pmu_apply_rules(const struct encode_request *req, struct plan *out, pfm
 		for (uint64_t left = u.events[k]; left && !rc; left &= left - 1)
 			rc = limit_event(&u, &r[k], base_find_lowest_bit(left));
 		if (!rc && u.events[k])
-			rc = limit_set(&u, &r[k], u.events[k]);
+			rc = pfmi_rules_limit_set(&u, &r[k], u.events[k]);
 	}
-	return rc;
-}
-
-static bool is_set_effect(unsigned effect)
-{
-	switch (effect) {
-	case RULE_PAIR:
-	case RULE_FOLLOW:
-	case RULE_SHARE:
-	case RULE_LIMIT:
-	case RULE_NEEDS: return true;
-	default: return false;
-	}
-}
-
-bool pfmi_pmu_has_set_rule(const struct encode_request *req, const struct event *ev)
-{
-	const struct rule *r = table_rules(ev->table);
-	struct rule_state s;
-
-	if (!ev->table->n_rules)
-		return false;
-	read_rule_state(req, ev, &s);
-	for (unsigned k = 0; k < ev->table->n_rules; k++)
-		if (is_set_effect(r[k].effect) && holds_rule(ev->table, &r[k], &s))
-			return true;
-	return false;
+	return rc ? rc : pfmi_rules_move_events(&u);
 }
 
 /* ---- for users ------------------------------------------------------------------------------- */
@@ -334,7 +218,7 @@ const struct rule *pfmi_pmu_find_event_rule(const struct event *ev, unsigned *at
 
 	if (!ev->table->n_rules)
 		return NULL;
-	read_rule_state(&req, ev, &s);
+	pfmi_rules_read_state(&req, ev, &s);
 	while (*at < ev->table->n_rules) {
 		const struct rule *of = &r[(*at)++];
 

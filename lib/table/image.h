@@ -315,6 +315,8 @@ enum rule_effect {
 	RULE_NEEDS, /* a set with the event must have one of rule number number */
 	RULE_NOTE,  /* none; text warns users */
 	RULE_PLACE, /* the event takes a counter in value, whatever its row says */
+	RULE_MOVE,  /* as RULE_SHARE, with one part; an event with other bits becomes one of rule
+	               number  number */
 	N_RULE_EFFECTS
 };
 

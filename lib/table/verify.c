@@ -351,7 +351,8 @@ static bool check_rule(struct table_verifier *c, const struct rule *r)
 	if (r->effect >= N_RULE_EFFECTS ||
 	    (r->effect == RULE_NEEDS &&
 	     (r->number >= c->table->n_rules || r->need_place >= N_NEED_PLACES)) ||
-	    (r->effect == RULE_SHARE && r->number > r->n_parts))
+	    (r->effect == RULE_SHARE && r->number > r->n_parts) ||
+	    (r->effect == RULE_MOVE && (r->number >= c->table->n_rules || r->n_parts != 1)))
 		return set_fault(c, "a rule is malformed");
 	return true;
 }
