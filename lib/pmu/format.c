@@ -118,6 +118,16 @@ int pfmi_pmu_constrain_format_set(const struct encode_request *req, struct plan 
 	                                                      : PFMLIB_SUCCESS;
 }
 
+/* The configuration words of event @i of @plan, on counter @counter or ANY_COUNTER. */
+static void build_plan_words(const struct plan *plan, unsigned i, unsigned counter,
+                             uint64_t config[N_CONFIG_WORDS])
+{
+	if (plan->moved_events >> i & 1)
+		memcpy(config, plan->moved[i].config, sizeof(plan->moved[i].config));
+	else
+		pfmi_pmu_build_config_words(&plan->request->events[i], counter, config);
+}
+
 static void encode_format_set(const struct plan *plan, const struct placement *where,
                               struct register_values *out)
 {
@@ -126,7 +136,7 @@ static void encode_format_set(const struct plan *plan, const struct placement *w
 	for (unsigned i = 0; i < plan->request->n_events; i++) {
 		unsigned n = where->counters[i];
 
-		pfmi_pmu_build_plan_words(plan, i, n == NO_COUNTER ? ANY_COUNTER : n, config);
+		build_plan_words(plan, i, n == NO_COUNTER ? ANY_COUNTER : n, config);
 		out->pmcs[out->n_pmcs++] = pmu_make_config_register(0, config[0], i);
 		if (n != NO_COUNTER)
 			out->pmds[out->n_pmds++] = (pfm_reg_t){ .num = n,
@@ -136,7 +146,7 @@ static void encode_format_set(const struct plan *plan, const struct placement *w
 				                                .event = (int32_t)i };
 	}
 	for (unsigned i = 0; i < plan->request->n_events; i++) {
-		pfmi_pmu_build_plan_words(plan, i, ANY_COUNTER, config);
+		build_plan_words(plan, i, ANY_COUNTER, config);
 		for (unsigned word = 1; word < N_CONFIG_WORDS; word++)
 			if (config[word])
 				out->pmcs[out->n_pmcs++] =

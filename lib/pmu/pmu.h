@@ -227,9 +227,6 @@ struct plan {
 	/* Data that the encoder passes from constrain_set to encode_set, in a struct of its own. */
 	_Alignas(16) unsigned char encoder_data[3072];
 };
-/* The configuration words of event @i of @plan, on counter @counter or ANY_COUNTER. */
-void pfmi_pmu_build_plan_words(const struct plan *plan, unsigned i, unsigned counter,
-                               uint64_t config[N_CONFIG_WORDS]);
 /* The counters that can count the only event of @plan. */
 uint64_t pfmi_pmu_get_plan_counter_mask(const struct plan *plan);
 

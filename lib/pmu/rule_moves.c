@@ -23,7 +23,7 @@ static uint64_t get_part_value(const struct rule_use *u, const struct rule *r,
 	                  : 0;
 }
 
-/* The rule after @r in its ring; @r if there is none. */
+/* The rule after @r in its ring; @r if the ring ends there. */
 static const struct rule *get_next(const struct rule_use *u, const struct rule *r)
 {
 	const struct rule *next = table_rules(u->request->table) + r->number;
@@ -124,13 +124,4 @@ int pfmi_rules_move_events(struct rule_use *u)
 			rc = move_event(u, r, i);
 	}
 	return rc;
-}
-
-void pfmi_pmu_build_plan_words(const struct plan *plan, unsigned i, unsigned counter,
-                               uint64_t config[N_CONFIG_WORDS])
-{
-	if (plan->moved_events >> i & 1)
-		memcpy(config, plan->moved[i].config, sizeof(plan->moved[i].config));
-	else
-		pfmi_pmu_build_config_words(&plan->request->events[i], counter, config);
 }
