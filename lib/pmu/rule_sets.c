@@ -1,7 +1,38 @@
 /* SPDX-License-Identifier: MIT */
-/* Rules of sets: parts of registers that events share, limits, events that others need. */
+/* Rules of sets: parts of registers that events share, limits, events that others need; and what
+ * all rules use, the words that they test and their refusals. */
 #include "base/bits.h"
 #include "pmu/rules.h"
+
+void pfmi_rules_read_state(const struct encode_request *req, const struct event *ev,
+                           struct rule_state *s)
+{
+	uint64_t own[N_CONFIG_WORDS];
+	const uint64_t *config = pfmi_pmu_get_config_words(ev, own);
+	unsigned precise = ev->precise;
+
+	for (unsigned i = 0; i < N_CONFIG_WORDS; i++)
+		s->words[RULE_CONFIG + i] = config ? config[i] : 0;
+	if (!precise && ev->row_precision == PRECISE_REQUIRED)
+		precise = 1;
+	s->words[RULE_PRECISION] = precise;
+	s->words[RULE_LEVELS] = event_get_levels(ev, req->plm);
+	s->words[RULE_HT_OFF] = req->htoff != 0;
+	s->words[RULE_SAMPLED] = ev->precise && !req->is_counted;
+	s->words[RULE_COUNTED] = req->is_counted;
+}
+
+int pfmi_rules_refuse_events(struct rule_use *u, const struct rule *r, uint64_t events, int code,
+                             pfm_error_kind_t kind)
+{
+	const struct table *t = u->request->table;
+
+	pfmi_base_set_event_error(u->why, code, kind, (int)base_find_lowest_bit(events),
+	                          table_get_text(t, r->text));
+	if (u->why && kind == PFM_KIND_NO_PLACEMENT)
+		pfmi_base_set_clash(u->why, events);
+	return code;
+}
 
 /* Compares parts number @from to @to - 1 of two events. */
 static bool has_equal_parts(const struct rule_use *u, const struct rule *r, unsigned from,

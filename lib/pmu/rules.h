@@ -22,7 +22,7 @@ struct rule_use {
 	} parts[TABLE_MAX_RULES];
 };
 
-/* ---- rules.c --------------------------------------------------------------------------------- */
+/* ---- rule_sets.c ----------------------------------------------------------------------------- */
 
 /* Reads the words of @ev that rules test. */
 void pfmi_rules_read_state(const struct encode_request *req, const struct event *ev,
@@ -30,8 +30,6 @@ void pfmi_rules_read_state(const struct encode_request *req, const struct event 
 /* Reports that rule @r refuses @events. Returns @code. */
 int pfmi_rules_refuse_events(struct rule_use *u, const struct rule *r, uint64_t events, int code,
                              pfm_error_kind_t kind);
-
-/* ---- rule_sets.c ----------------------------------------------------------------------------- */
 
 /* Applies rule @r, which holds for @events, to their set. */
 int pfmi_rules_limit_set(struct rule_use *u, const struct rule *r, uint64_t events);
