@@ -216,10 +216,11 @@ class RuleCompiler(FieldCompiler):
     def check_moves(self):
         """Checks that an event can move to the rule that else names: both compare one part, and
         their conditions are single values of fields."""
+        made, names = {r.name: r for r in self.table.rules}, list(self.rules)
         for r in self.table.rules:
-            if r.effect != pt.RULE_MOVE:
+            other = made.get(names[r.number]) if r.effect == pt.RULE_MOVE else None
+            if not other:
                 continue
-            other = self.table.rules[r.number]
             if not (other.effect == pt.RULE_MOVE and all(map(can_move, (r, other)))
                     and self.get_part_width(r) == self.get_part_width(other)):
                 self.report_error(r.where.get_position(),
