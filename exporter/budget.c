@@ -97,13 +97,13 @@ int check_files(const struct serve *s)
 
 	if (!s->budget.is_on || most <= 0)
 		return EXIT_DONE;
-	for (unsigned k = 0; k < s->job.n_parts; k++)
-		for (unsigned i = 0; i < s->job.parts[k].n; i++) {
+	for (unsigned k = 0; k < s->job.targets.n; k++)
+		for (unsigned i = 0; i < s->job.targets.list[k].n; i++) {
 			pfm_count_info_t info = PFM_INIT(info);
 			pfm_count_t count = PFM_INIT(count);
 
-			pfm_describe_count(s->job.parts[k].session, i, &info);
-			pfm_read_count(s->job.parts[k].session, i, &count);
+			pfm_describe_count(s->job.targets.list[k].session, i, &info);
+			pfm_read_count(s->job.targets.list[k].session, i, &count);
 			needed += info.n_kernel_events;
 			are_missing |= count.cause == PFM_CAUSE_FILES;
 		}

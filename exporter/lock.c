@@ -58,7 +58,7 @@ int give_way(struct serve *s)
 	if (is_held)
 		s->pause_reason = is_locked ? "lock" : is_over_budget ? "budget" : "events";
 	if (is_held && !s->paused_since) {
-		stop_targets(&s->job);
+		stop_targets(&s->job.targets);
 		s->paused_since = now_ns();
 	} else if (!is_held && s->paused_since) {
 		s->paused_ns += now_ns() - s->paused_since;

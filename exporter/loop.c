@@ -38,7 +38,7 @@ static bool count_on_new_cpus(struct serve *s, uint64_t now)
 {
 	const bool is_early = s->last_opening && now - s->last_opening < OPENING_PAUSE;
 
-	if (s->paused_since || is_early || !misses_cpu(&s->job))
+	if (s->paused_since || is_early || !misses_cpu(&s->job.targets))
 		return true;
 	s->last_opening = now;
 	return reopen_targets(&s->job) == EXIT_DONE;
@@ -50,9 +50,9 @@ static bool read_counts_now(struct serve *s)
 	uint64_t begin = now_ns();
 	double elapsed = (double)(begin - s->last_reading) / NS;
 
-	if (s->job.has_cgroup_patterns && update_groups(s) != EXIT_DONE)
+	if (s->job.targets.has_cgroup_patterns && update_groups(s) != EXIT_DONE)
 		return false;
-	if (read_targets(&s->job) != EXIT_DONE)
+	if (read_targets(&s->job.targets) != EXIT_DONE)
 		return false;
 	note_own_times(s);
 	set_own_counts(&s->job, elapsed, -1, -1);
@@ -75,9 +75,10 @@ static bool read_counts_now(struct serve *s)
 /* With --rotate, a reading covers whole cycles. */
 bool refresh_counts(struct serve *s)
 {
-	bool is_old = !s->figures.readings ||
-	              (!s->job.rotation.is_on &&
-	               now_ns() - s->last_reading >= s->job.interval * get_back_off(&s->budget));
+	bool is_old =
+		!s->figures.readings ||
+		(!s->job.rotation.is_on &&
+	         now_ns() - s->last_reading >= s->job.timing.interval * get_back_off(&s->budget));
 
 	return !is_old || read_counts_now(s);
 }
@@ -86,7 +87,7 @@ bool refresh_counts(struct serve *s)
  * other at once would be those of no time. */
 bool read_interval(struct serve *s)
 {
-	const uint64_t half = s->job.interval * get_back_off(&s->budget) / 2;
+	const uint64_t half = s->job.timing.interval * get_back_off(&s->budget) / 2;
 	const bool is_new =
 		s->figures.readings && (s->job.rotation.is_on || now_ns() - s->last_reading < half);
 
@@ -115,23 +116,23 @@ char *make_serve_text(struct serve *s, enum exposition_format format, size_t *si
 /* ---- beginning ------------------------------------------------------------------------------- */
 
 /* Reports each reason once, with all events that it applies to. */
-static void report_missing_counts(const struct stat_job *job)
+static void report_missing_counts(const struct stat_result *result)
 {
-	for (unsigned i = 0; i < job->n_rows; i++) {
-		const pfm_count_info_t *info = &job->rows[i].info;
+	for (unsigned i = 0; i < result->n_rows; i++) {
+		const pfm_count_info_t *info = &result->rows[i].info;
 		const char *between = "";
 		unsigned k = 0;
 
-		while (k < i && strcmp(job->rows[k].info.why, info->why) != 0)
+		while (k < i && strcmp(result->rows[k].info.why, info->why) != 0)
 			k++;
 		if (!*info->why || k < i)
 			continue;
 		fputs("pfm serve: ", stderr);
-		for (k = i; k < job->n_rows; k++)
-			if (strcmp(job->rows[k].info.why, info->why) == 0 &&
-			    (k == i ||
-			     strcmp(job->rows[k].info.name, job->rows[k - 1].info.name) != 0)) {
-				fprintf(stderr, "%s%s", between, job->rows[k].info.name);
+		for (k = i; k < result->n_rows; k++)
+			if (strcmp(result->rows[k].info.why, info->why) == 0 &&
+			    (k == i || strcmp(result->rows[k].info.name,
+			                      result->rows[k - 1].info.name) != 0)) {
+				fprintf(stderr, "%s%s", between, result->rows[k].info.name);
 				between = ", ";
 			}
 		fprintf(stderr, ": %s\n", info->why);
@@ -160,7 +161,7 @@ static int open_first_groups(struct serve *s)
 	struct stat_job *job = &s->job;
 	int rc;
 
-	if (!job->has_cgroup_patterns)
+	if (!job->targets.has_cgroup_patterns)
 		return EXIT_DONE;
 	rc = refuse_bad_events(job);
 	return rc == EXIT_DONE ? update_cgroups(job, SIZE_MAX, false, &s->cgroups) : rc;
@@ -176,7 +177,7 @@ static int start_counts(struct serve *s)
 	if (!job->ctx)
 		return EXIT_REFUSED;
 	limit_files(&s->budget);
-	job->counters_free = (unsigned)s->budget.resources[BUDGET_COUNTERS_FREE].limit;
+	job->request.counters_free = (unsigned)s->budget.resources[BUDGET_COUNTERS_FREE].limit;
 	rc = plan_stat_metrics(job);
 	if (rc == EXIT_DONE)
 		rc = make_targets(job);
@@ -195,10 +196,10 @@ static int start_counts(struct serve *s)
 	s->last_reading = now_ns();
 	if (rc != EXIT_DONE)
 		return rc;
-	if (job->has_cgroup_patterns || !has_nothing_to_count(job))
+	if (job->targets.has_cgroup_patterns || !has_nothing_to_count(job))
 		return EXIT_DONE;
 	gather_rows(job, true);
-	report_missing_counts(job);
+	report_missing_counts(&job->result);
 	fputs("pfm serve: nothing can be counted\n", stderr);
 	return EXIT_REFUSED;
 }
@@ -250,7 +251,7 @@ static int rotate_groups(struct serve *s, uint64_t *slot_end)
 	if (!*slot_end)
 		*slot_end = now_ns() + compute_slot_end(r);
 	if (now_ns() >= *slot_end) {
-		if (read_targets(&s->job) != EXIT_DONE)
+		if (read_targets(&s->job.targets) != EXIT_DONE)
 			return -1;
 		gather_slice(&s->job);
 		end_slice(&s->job);
@@ -274,9 +275,9 @@ static int serve_textfile(struct serve *s, uint64_t *next)
 		if (!read_interval(s))
 			return -1;
 		write_textfile(s);
-		*next += s->job.interval * get_back_off(&s->budget);
+		*next += s->job.timing.interval * get_back_off(&s->budget);
 		if (*next < now)
-			*next = now + s->job.interval;
+			*next = now + s->job.timing.interval;
 	}
 	return find_ms_until(*next, LONGEST_WAIT_MS);
 }
@@ -292,7 +293,7 @@ static int serve_until_signal(struct serve *s, int signals)
 	int fds[SERVE_MAX_LISTENERS];
 	unsigned n = list_http_fds(s, fds);
 	const int longest = get_longest_wait(s);
-	uint64_t next = now_ns() + s->job.interval, slot_end = 0;
+	uint64_t next = now_ns() + s->job.timing.interval, slot_end = 0;
 
 	begin_budget(&s->budget);
 	for (unsigned i = 0; i < n; i++)

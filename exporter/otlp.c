@@ -124,7 +124,7 @@ int open_otlp(struct serve *s)
 		o->host[0] = '\0';
 	o->start_ns = read_system_clock();
 	o->opened = now_ns();
-	o->next_request = now_ns() + s->job.interval;
+	o->next_request = now_ns() + s->job.timing.interval;
 	fprintf(stderr, "pfm serve: sending to %s\n", o->url);
 	return EXIT_DONE;
 }
@@ -302,9 +302,9 @@ int run_otlp(struct serve *s, int most)
 	if (!o)
 		return most;
 	if (now_ns() >= o->next_request) {
-		o->next_request += s->job.interval * get_back_off(&s->budget);
+		o->next_request += s->job.timing.interval * get_back_off(&s->budget);
 		if (o->next_request < now_ns())
-			o->next_request = now_ns() + s->job.interval;
+			o->next_request = now_ns() + s->job.timing.interval;
 		if (!read_interval(s))
 			return -1;
 		if (!queue_request(s))

@@ -37,7 +37,7 @@ int open_probe(struct serve *s)
 	if (!s->lock_path)
 		return EXIT_DONE;
 	so.flags = PFM_SESSION_SYSTEM_WIDE;
-	so.cpus = s->job.cpus;
+	so.cpus = s->job.options.cpus;
 	/* Without a PMU there is nothing to compete for. */
 	if (pfm_open_session(&p->session, s->job.ctx, &so, &text, 1, &error) != PFMLIB_SUCCESS) {
 		p->session = NULL;
@@ -184,8 +184,9 @@ void note_own_times(struct serve *s)
 	if (!p->is_on)
 		return;
 	p->own = (struct probe_times){ 0 };
-	for (unsigned k = 0; k < s->job.n_parts; k++) {
-		struct probe_times part = add_times(s->job.parts[k].counts, s->job.parts[k].n);
+	for (unsigned k = 0; k < s->job.targets.n; k++) {
+		struct probe_times part =
+			add_times(s->job.targets.list[k].counts, s->job.targets.list[k].n);
 
 		p->own.enabled += part.enabled;
 		p->own.running += part.running;

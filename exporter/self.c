@@ -172,9 +172,9 @@ void put_self_series(struct exposition *x, const struct serve *s)
 		          "The length of a cycle of turns, which readings are of.",
 		          s->job.rotation.info.n_slots * s->job.rotation.info.slot_seconds);
 	}
-	if (s->job.has_cgroup_patterns) {
+	if (s->job.targets.has_cgroup_patterns) {
 		put_gauge(x, "perfmon_cgroups", "", "Control groups that are counted.",
-		          s->job.n_parts);
+		          s->job.targets.n);
 		put_gauge(
 			x, "perfmon_cgroups_omitted", "",
 			"Control groups that are not counted because --max-series allows no more.",

@@ -94,22 +94,22 @@ static int add_list(struct command_args *args, struct event_list *list, const ch
 
 static int set_cgroups(struct command_args *args, struct stat_job *job, const char *names)
 {
-	if (job->cgroups || !*names)
+	if (job->targets.cgroups || !*names)
 		return report_usage_error(
 			args, "expected one list of control groups, separated by commas.");
-	job->cgroups = strdup(names);
-	job->each_cgroup = job->tell_cgroups = true;
-	job->has_cgroup_patterns = job->no_ratios = is_cgroup_pattern(names);
-	return job->cgroups ? -1 : report_no_memory();
+	job->targets.cgroups = strdup(names);
+	job->targets.each_cgroup = job->targets.tell_cgroups = true;
+	job->targets.has_cgroup_patterns = job->options.no_ratios = is_cgroup_pattern(names);
+	return job->targets.cgroups ? -1 : report_no_memory();
 }
 
-static int set_interval(struct command_args *args, struct stat_job *job, const char *value)
+static int set_interval(struct command_args *args, struct stat_timing *timing, const char *value)
 {
 	uint64_t ms;
 
 	if (!option_number(args, "--interval", value, 10, 86400000, &ms))
 		return args->status;
-	job->interval = ms * MS;
+	timing->interval = ms * MS;
 	return -1;
 }
 
@@ -119,10 +119,10 @@ static int parse_serve_option(struct command_args *args, struct serve *s, int id
 	struct stat_job *job = &s->job;
 
 	switch (id) {
-	case 'e': return add_list(args, &job->events, value);
-	case 'M': return add_list(args, &job->metric_names, value);
-	case 'I': return set_interval(args, job, value);
-	case 'C': job->cpus = value; return check_cpu_list(args, value) ? EXIT_USAGE : -1;
+	case 'e': return add_list(args, &job->request.events, value);
+	case 'M': return add_list(args, &job->request.metric_names, value);
+	case 'I': return set_interval(args, &job->timing, value);
+	case 'C': job->options.cpus = value; return check_cpu_list(args, value) ? EXIT_USAGE : -1;
 	case OPT_LISTEN:
 		if (s->n_addresses == SERVE_MAX_LISTENERS)
 			return report_usage_error(args, "--listen may be given %d times.",
@@ -187,15 +187,15 @@ static int read_options(struct command_args *args, struct serve *s)
 		return args->status;
 	if (!s->job.rotation.is_on && (s->job.rotation.n_wishes || s->job.rotation.is_shifted))
 		return report_usage_error(args, "--wish and --shift need --rotate.");
-	if (!s->job.interval)
-		s->job.interval =
+	if (!s->job.timing.interval)
+		s->job.timing.interval =
 			(s->textfile || s->otlp_url ? usual_textfile_interval : usual_interval) *
 			MS;
-	if (!s->job.events.n && !s->job.metric_names.n &&
-	    !event_list_add(&s->job.events, s->job.rotation.is_on ? USUAL_SOFTWARE_EVENTS
-	                                            "," USUAL_HARDWARE_EVENTS
-	                                                          : "{" USUAL_SOFTWARE_EVENTS
-	                                                            "}:W," USUAL_HARDWARE_EVENTS))
+	if (!s->job.request.events.n && !s->job.request.metric_names.n &&
+	    !event_list_add(&s->job.request.events,
+	                    s->job.rotation.is_on ? USUAL_SOFTWARE_EVENTS "," USUAL_HARDWARE_EVENTS
+	                                          : "{" USUAL_SOFTWARE_EVENTS
+	                                            "}:W," USUAL_HARDWARE_EVENTS))
 		return report_no_memory();
 	return -1;
 }
@@ -206,9 +206,9 @@ static int run_serve(struct command_args *args)
 	int status;
 
 	s = (struct serve){ .max_series = 10000 };
-	s.job.all_cpus = true;
-	s.job.out = stdout;
-	s.job.format = EXPOSITION_OPENMETRICS;
+	s.job.options.all_cpus = true;
+	s.job.report.out = stdout;
+	s.job.options.format = EXPOSITION_OPENMETRICS;
 	note_start_time();
 	/* Keeps the memory of a text for the next one: returning it costs more than a reading. */
 	mallopt(M_TRIM_THRESHOLD, KEPT_MEMORY);
@@ -218,12 +218,12 @@ static int run_serve(struct command_args *args)
 		status = serve_counts(&s);
 	close_listeners(&s);
 	close_probe(&s);
-	free_series(&s.job);
+	free_series(&s.job.report);
 	free_targets(&s.job);
 	pfm_close_context(s.job.ctx);
-	event_list_free(&s.job.events);
+	event_list_free(&s.job.request.events);
 	free_stat_metrics(&s.job);
-	free(s.job.cgroups);
+	free(s.job.targets.cgroups);
 	return status;
 }
 

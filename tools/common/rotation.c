@@ -219,7 +219,8 @@ int select_slot(struct stat_job *job)
 	struct rotation *r = &job->rotation;
 
 	r->slot = pfm_find_slot(r->schedule, read_clock());
-	for (struct stat_target *p = job->parts; p < job->parts + job->n_parts; p++) {
+	for (struct stat_target *p = job->targets.list; p < job->targets.list + job->targets.n;
+	     p++) {
 		int rc;
 
 		if (!p->session)
@@ -245,14 +246,16 @@ int select_slot(struct stat_job *job)
 void end_slot(struct stat_job *job)
 {
 	job->rotation.n_past++;
-	for (struct stat_row *row = job->rows; row < job->rows + job->n_rows; row++)
+	for (struct stat_row *row = job->result.rows; row < job->result.rows + job->result.n_rows;
+	     row++)
 		add_slot(&row->slot_rates);
 }
 
 void forget_slots(struct stat_job *job)
 {
 	job->rotation.n_past = 0;
-	for (struct stat_row *row = job->rows; row < job->rows + job->n_rows; row++)
+	for (struct stat_row *row = job->result.rows; row < job->result.rows + job->result.n_rows;
+	     row++)
 		row->slot_rates = (struct slot_rates){ 0 };
 }
 

@@ -35,22 +35,22 @@ static void add_places(struct label_list *l, const char *text)
 }
 
 /* Where @row counts. Rows of pfm's own have no place. */
-static void add_place_labels(struct label_list *l, const struct stat_job *job,
+static void add_place_labels(struct label_list *l, const struct stat_options *options,
                              const struct stat_row *row)
 {
 	const char *place = row->label + row->place;
 
 	if (row->part && row->part->cgroup)
 		add_label(l, "cgroup", row->part->label);
-	if (job->by == BY_THREAD)
+	if (options->by == BY_THREAD)
 		add_label(l, "thread", row->label);
 	if (row->own || !*place)
 		return;
-	if (job->by == BY_CPU)
+	if (options->by == BY_CPU)
 		add_label(l, "cpu", place);
-	else if (job->by == BY_NODE)
+	else if (options->by == BY_NODE)
 		add_label(l, "node", strcmp(place, "N?") == 0 ? "unknown" : place + 1);
-	else if (job->by == BY_CORE || job->by == BY_DIE || job->by == BY_SOCKET)
+	else if (options->by == BY_CORE || options->by == BY_DIE || options->by == BY_SOCKET)
 		add_places(l, place);
 }
 
@@ -58,9 +58,9 @@ const struct label *list_count_labels(struct label_list *l, const struct stat_jo
                                       const struct stat_row *row)
 {
 	l->n = 0;
-	add_label(l, "event", job->series->rows[row - job->rows].event);
+	add_label(l, "event", job->report.series->rows[row - job->result.rows].event);
 	add_label(l, "pmu", row->info.pmu);
-	add_place_labels(l, job, row);
+	add_place_labels(l, &job->options, row);
 	l->at[l->n] = (struct label){ NULL, NULL };
 	return l->at;
 }
@@ -72,9 +72,10 @@ const struct label *list_metric_labels(struct label_list *l, const struct stat_j
 
 	l->n = 0;
 	add_label(l, "metric", m->answer.info.name);
-	if (pfm_describe_pmu(job->ctx, job->metrics.at[m->metric].pmu, &pmu) == PFMLIB_SUCCESS)
+	if (pfm_describe_pmu(job->ctx, job->result.metrics.at[m->metric].pmu, &pmu) ==
+	    PFMLIB_SUCCESS)
 		add_label(l, "pmu", pmu.name);
-	add_place_labels(l, job, &job->rows[m->row]);
+	add_place_labels(l, &job->options, &job->result.rows[m->row]);
 	l->at[l->n] = (struct label){ NULL, NULL };
 	return l->at;
 }
@@ -98,8 +99,8 @@ bool has_series_value(const struct stat_row *row)
 static void put_count_sample(struct exposition *x, const struct stat_job *job, unsigned i,
                              const struct series_unit *unit)
 {
-	const struct stat_row *row = &job->rows[i];
-	uint64_t total = job->series->rows[i].total;
+	const struct stat_row *row = &job->result.rows[i];
+	uint64_t total = job->report.series->rows[i].total;
 	struct label_list labels;
 	double scale = row->tally.count.scale;
 
@@ -118,12 +119,13 @@ static void put_count_sample(struct exposition *x, const struct stat_job *job, u
 /* The rows from @first on that have the family of that one. */
 static void put_count_family(struct exposition *x, const struct stat_job *job, unsigned first)
 {
-	const struct series_family f = job->series->rows[first].family;
+	const struct series_family f = job->report.series->rows[first].family;
 
-	begin_family(x, f.name, job->rows[first].info.is_level ? FAMILY_GAUGE : FAMILY_COUNTER,
+	begin_family(x, f.name,
+	             job->result.rows[first].info.is_level ? FAMILY_GAUGE : FAMILY_COUNTER,
 	             f.unit.base, f.help);
-	for (unsigned i = first; i < job->n_rows; i++) {
-		const struct row_series *r = &job->series->rows[i];
+	for (unsigned i = first; i < job->result.n_rows; i++) {
+		const struct row_series *r = &job->report.series->rows[i];
 
 		if (!r->is_repeated && strcmp(r->family.name, f.name) == 0)
 			put_count_sample(x, job, i, &r->family.unit);
@@ -136,8 +138,8 @@ static void put_count_families(struct exposition *x, const struct stat_job *job)
 	const char *names[MAX_FAMILIES];
 	unsigned n = 0, k;
 
-	for (unsigned i = 0; i < job->n_rows; i++) {
-		const char *name = job->series->rows[i].family.name;
+	for (unsigned i = 0; i < job->result.n_rows; i++) {
+		const char *name = job->report.series->rows[i].family.name;
 
 		for (k = 0; k < n && names[k] != name; k++)
 			;
@@ -163,10 +165,10 @@ static void put_count_qualities(struct exposition *x, const struct stat_job *job
 
 	begin_family(x, "perfmon_event_quality", FAMILY_STATESET, "",
 	             "How far the count of the last interval can be trusted.");
-	for (unsigned i = 0; i < job->n_rows; i++)
-		if (!job->series->rows[i].is_repeated)
-			put_quality(x, list_count_labels(&labels, job, &job->rows[i]),
-			            job->rows[i].tally.count.quality);
+	for (unsigned i = 0; i < job->result.n_rows; i++)
+		if (!job->report.series->rows[i].is_repeated)
+			put_quality(x, list_count_labels(&labels, job, &job->result.rows[i]),
+			            job->result.rows[i].tally.count.quality);
 }
 
 static void put_running_shares(struct exposition *x, const struct stat_job *job)
@@ -175,13 +177,13 @@ static void put_running_shares(struct exposition *x, const struct stat_job *job)
 
 	begin_family(x, "perfmon_event_running_ratio", FAMILY_GAUGE, "ratio",
 	             "Share of the last interval in which the event was on a counter.");
-	for (unsigned i = 0; i < job->n_rows; i++) {
-		const pfm_tally_t *t = &job->rows[i].tally;
+	for (unsigned i = 0; i < job->result.n_rows; i++) {
+		const pfm_tally_t *t = &job->result.rows[i].tally;
 		double share = t->counted && t->enabled > 0 ? t->running / t->enabled : 0;
 
-		if (!job->series->rows[i].is_repeated &&
+		if (!job->report.series->rows[i].is_repeated &&
 		    (t->count.enabled > 0 || (t->counted && t->enabled > 0)))
-			put_real_sample(x, list_count_labels(&labels, job, &job->rows[i]),
+			put_real_sample(x, list_count_labels(&labels, job, &job->result.rows[i]),
 			                share < 1 ? share : 1);
 	}
 }
@@ -192,12 +194,12 @@ static void put_count_causes(struct exposition *x, const struct stat_job *job)
 
 	begin_family(x, "perfmon_event_cause", FAMILY_INFO, "",
 	             "Why the count of the last interval is not exact.");
-	for (unsigned i = 0; i < job->n_rows; i++) {
-		const pfm_count_t *count = &job->rows[i].tally.count;
+	for (unsigned i = 0; i < job->result.n_rows; i++) {
+		const pfm_count_t *count = &job->result.rows[i].tally.count;
 
-		if (job->series->rows[i].is_repeated || count->quality == PFM_QUALITY_EXACT)
+		if (job->report.series->rows[i].is_repeated || count->quality == PFM_QUALITY_EXACT)
 			continue;
-		list_count_labels(&labels, job, &job->rows[i]);
+		list_count_labels(&labels, job, &job->result.rows[i]);
 		put_whole_sample(x, extend_labels(&labels, "cause", pfm_cause_name(count->cause)),
 		                 1);
 	}
@@ -211,12 +213,12 @@ static void put_slot_errors(struct exposition *x, const struct stat_job *job)
 	begin_family(x, "perfmon_event_standard_error_ratio", FAMILY_GAUGE, "ratio",
 	             "Standard error of the count of the last interval, as a share of it, from how "
 	             "its turns differ.");
-	for (unsigned i = 0; i < job->n_rows; i++)
-		if (!job->series->rows[i].is_repeated && job->rows[i].tally.counted &&
-		    job->rows[i].tally.count.quality == PFM_QUALITY_SCALED &&
-		    job->series->rows[i].slot_error >= 0)
-			put_real_sample(x, list_count_labels(&labels, job, &job->rows[i]),
-			                job->series->rows[i].slot_error / 100);
+	for (unsigned i = 0; i < job->result.n_rows; i++)
+		if (!job->report.series->rows[i].is_repeated && job->result.rows[i].tally.counted &&
+		    job->result.rows[i].tally.count.quality == PFM_QUALITY_SCALED &&
+		    job->report.series->rows[i].slot_error >= 0)
+			put_real_sample(x, list_count_labels(&labels, job, &job->result.rows[i]),
+			                job->report.series->rows[i].slot_error / 100);
 }
 
 /* ---- metrics --------------------------------------------------------------------------------- */
@@ -242,7 +244,7 @@ static void put_metric_value(struct exposition *x, const struct stat_job *job,
 /* The metrics from @first on that have the family of that one. */
 static void put_metric_family(struct exposition *x, const struct stat_job *job, unsigned first)
 {
-	const struct series *s = job->series;
+	const struct series *s = job->report.series;
 	const struct series_family f = get_metric_family(&s->metrics[first].answer.info);
 
 	begin_family(x, f.name, FAMILY_GAUGE, f.unit.base, f.help);
@@ -256,7 +258,7 @@ static void put_metric_family(struct exposition *x, const struct stat_job *job, 
 
 static void put_metric_families(struct exposition *x, const struct stat_job *job)
 {
-	const struct series *s = job->series;
+	const struct series *s = job->report.series;
 	unsigned k;
 
 	for (unsigned i = 0; i < s->n_metrics; i++) {
@@ -276,7 +278,7 @@ static void put_metric_families(struct exposition *x, const struct stat_job *job
 
 static void put_metric_qualities(struct exposition *x, const struct stat_job *job)
 {
-	const struct series *s = job->series;
+	const struct series *s = job->report.series;
 	struct label_list labels;
 
 	begin_family(x, "perfmon_metric_quality", FAMILY_STATESET, "",
@@ -291,7 +293,7 @@ static void put_metric_qualities(struct exposition *x, const struct stat_job *jo
 
 static void put_metric_errors(struct exposition *x, const struct stat_job *job)
 {
-	const struct series *s = job->series;
+	const struct series *s = job->report.series;
 	struct label_list labels;
 
 	begin_family(x, "perfmon_metric_standard_error", FAMILY_GAUGE, "",
@@ -308,7 +310,7 @@ static void put_metric_errors(struct exposition *x, const struct stat_job *job)
 
 static void put_metric_causes(struct exposition *x, const struct stat_job *job)
 {
-	const struct series *s = job->series;
+	const struct series *s = job->report.series;
 	struct label_list labels;
 
 	begin_family(x, "perfmon_metric_cause", FAMILY_INFO, "",
@@ -341,14 +343,14 @@ void put_series(struct exposition *x, const struct stat_job *job)
 {
 	begin_family(x, "perfmon_build", FAMILY_INFO, "", "The version of pfm.");
 	put_whole_sample(x, (struct label[]){ { "version", PERFMON_VERSION }, { 0 } }, 1);
-	put_processors(x, job->series);
+	put_processors(x, job->report.series);
 	put_count_families(x, job);
 	put_count_qualities(x, job);
 	put_running_shares(x, job);
 	put_count_causes(x, job);
 	if (job->rotation.is_on)
 		put_slot_errors(x, job);
-	if (!job->series->n_metrics)
+	if (!job->report.series->n_metrics)
 		return;
 	put_metric_families(x, job);
 	put_metric_qualities(x, job);
@@ -358,11 +360,11 @@ void put_series(struct exposition *x, const struct stat_job *job)
 
 int report_series(struct stat_job *job, double elapsed)
 {
-	struct exposition x = { .out = job->out, .format = job->format };
+	struct exposition x = { .out = job->report.out, .format = job->options.format };
 
 	if (!update_series(job, elapsed))
 		return ENOMEM;
 	put_series(&x, job);
 	end_exposition(&x);
-	return x.failed ? ENOMEM : fflush(job->out) ? errno : 0;
+	return x.failed ? ENOMEM : fflush(job->report.out) ? errno : 0;
 }

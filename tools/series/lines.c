@@ -34,9 +34,9 @@ static void put_line_place(FILE *out, const struct label_list *l)
 
 static void put_count_line(FILE *out, const struct stat_job *job, unsigned i)
 {
-	const struct stat_row *row = &job->rows[i];
+	const struct stat_row *row = &job->result.rows[i];
 	const pfm_count_t *count = &row->tally.count;
-	const struct row_series *r = &job->series->rows[i];
+	const struct row_series *r = &job->report.series->rows[i];
 	struct label_list labels;
 
 	list_count_labels(&labels, job, row);
@@ -79,9 +79,9 @@ static void put_metric_line(FILE *out, const struct stat_job *job, const struct 
 
 void put_count_lines(FILE *out, const struct stat_job *job, const char *pattern)
 {
-	const struct series *s = job->series;
+	const struct series *s = job->report.series;
 
-	for (unsigned i = 0; i < job->n_rows; i++)
+	for (unsigned i = 0; i < job->result.n_rows; i++)
 		if (!s->rows[i].is_repeated && fnmatch(pattern, s->rows[i].event, 0) == 0)
 			put_count_line(out, job, i);
 	for (unsigned i = 0; i < s->n_metrics; i++)

@@ -47,31 +47,32 @@ static void mark_first_rows(const struct stat_job *job, const struct sorted_row 
 {
 	const struct stat_row *first = NULL;
 
-	for (unsigned i = 0; i < job->n_rows; i++) {
+	for (unsigned i = 0; i < job->result.n_rows; i++) {
 		if (!first || sorted[i].at < first || compare_labels(sorted[i].at, first) != 0)
 			first = sorted[i].at;
-		if (i + 1 == job->n_rows || compare_labels(sorted[i + 1].at, first) != 0)
-			job->series->rows[first - job->rows].starts_label = !first->own;
+		if (i + 1 == job->result.n_rows || compare_labels(sorted[i + 1].at, first) != 0)
+			job->report.series->rows[first - job->result.rows].starts_label =
+				!first->own;
 	}
 }
 
 static bool make_row_series(struct stat_job *job)
 {
-	struct sorted_row *sorted = calloc(job->n_rows + 1, sizeof(*sorted));
+	struct sorted_row *sorted = calloc(job->result.n_rows + 1, sizeof(*sorted));
 
 	if (!sorted)
 		return false;
-	for (unsigned i = 0; i < job->n_rows; i++) {
-		sorted[i].at = &job->rows[i];
-		job->series->rows[i].family = get_count_family(&job->rows[i].info);
-		job->series->rows[i].event = get_series_event(&job->rows[i].info);
+	for (unsigned i = 0; i < job->result.n_rows; i++) {
+		sorted[i].at = &job->result.rows[i];
+		job->report.series->rows[i].family = get_count_family(&job->result.rows[i].info);
+		job->report.series->rows[i].event = get_series_event(&job->result.rows[i].info);
 	}
-	qsort(sorted, job->n_rows, sizeof(*sorted), compare_rows);
-	for (unsigned i = 0; i < job->n_rows; i++) {
+	qsort(sorted, job->result.n_rows, sizeof(*sorted), compare_rows);
+	for (unsigned i = 0; i < job->result.n_rows; i++) {
 		bool is_repeated = i && compare_events(sorted[i - 1].at, sorted[i].at) == 0;
 
-		job->series->rows[sorted[i].at - job->rows].is_repeated = is_repeated;
-		job->series->n_row_series += !is_repeated;
+		job->report.series->rows[sorted[i].at - job->result.rows].is_repeated = is_repeated;
+		job->report.series->n_row_series += !is_repeated;
 	}
 	mark_first_rows(job, sorted);
 	free(sorted);
@@ -81,14 +82,14 @@ static bool make_row_series(struct stat_job *job)
 /* Each metric has a series for each place. */
 static bool make_metric_series(struct stat_job *job)
 {
-	struct series *s = job->series;
+	struct series *s = job->report.series;
 	unsigned n = 0;
 
-	for (unsigned i = 0; i < job->n_rows; i++)
+	for (unsigned i = 0; i < job->result.n_rows; i++)
 		n += s->rows[i].starts_label;
-	s->metrics = calloc((size_t)n * job->metrics.n + 1, sizeof(*s->metrics));
-	for (unsigned m = 0; s->metrics && m < job->metrics.n; m++)
-		for (unsigned i = 0; i < job->n_rows; i++)
+	s->metrics = calloc((size_t)n * job->result.metrics.n + 1, sizeof(*s->metrics));
+	for (unsigned m = 0; s->metrics && m < job->result.metrics.n; m++)
+		for (unsigned i = 0; i < job->result.n_rows; i++)
 			if (s->rows[i].starts_label)
 				s->metrics[s->n_metrics++] =
 					(struct metric_series){ .metric = m, .row = i };
@@ -110,54 +111,55 @@ static void list_processors(struct series *s, const pfm_ctx_t *ctx)
 
 static bool prepare_series(struct stat_job *job)
 {
-	if (job->series)
+	if (job->report.series)
 		return true;
-	job->series = calloc(1, sizeof(*job->series));
-	if (!job->series)
+	job->report.series = calloc(1, sizeof(*job->report.series));
+	if (!job->report.series)
 		return false;
-	list_processors(job->series, job->ctx);
-	job->series->rows = calloc(job->n_rows + 1, sizeof(*job->series->rows));
-	job->series->n_rows = job->n_rows;
-	return job->series->rows && make_row_series(job) && make_metric_series(job);
+	list_processors(job->report.series, job->ctx);
+	job->report.series->rows =
+		calloc(job->result.n_rows + 1, sizeof(*job->report.series->rows));
+	job->report.series->n_rows = job->result.n_rows;
+	return job->report.series->rows && make_row_series(job) && make_metric_series(job);
 }
 
-void free_series(struct stat_job *job)
+void free_series(struct stat_report *report)
 {
-	if (job->series) {
-		free(job->series->rows);
-		free(job->series->metrics);
+	if (report->series) {
+		free(report->series->rows);
+		free(report->series->metrics);
 	}
-	free(job->series);
-	job->series = NULL;
+	free(report->series);
+	report->series = NULL;
 }
 
 void move_series(struct stat_job *job, const unsigned *moved)
 {
-	struct series *s = job->series;
+	struct series *s = job->report.series;
 
 	for (unsigned i = 0; s && i < s->n_rows; i++)
 		if (moved[i] != UINT_MAX)
 			s->rows[moved[i]] = s->rows[i];
 	if (s)
-		s->n_rows = job->n_rows;
+		s->n_rows = job->result.n_rows;
 }
 
 bool extend_series(struct stat_job *job)
 {
-	struct series *s = job->series;
+	struct series *s = job->report.series;
 	struct row_series *more;
 
 	if (!s)
 		return prepare_series(job);
-	more = realloc(s->rows, (job->n_rows + 1) * sizeof(*more));
+	more = realloc(s->rows, (job->result.n_rows + 1) * sizeof(*more));
 	if (!more)
 		return false;
 	s->rows = more;
-	for (unsigned i = s->n_rows; i < job->n_rows; i++)
+	for (unsigned i = s->n_rows; i < job->result.n_rows; i++)
 		s->rows[i] = (struct row_series){ 0 };
-	for (unsigned i = 0; i < job->n_rows; i++)
+	for (unsigned i = 0; i < job->result.n_rows; i++)
 		s->rows[i].starts_label = false;
-	s->n_rows = job->n_rows;
+	s->n_rows = job->result.n_rows;
 	free(s->metrics);
 	s->metrics = NULL;
 	s->n_metrics = s->n_row_series = 0;
@@ -168,26 +170,28 @@ size_t count_most_series(struct stat_job *job)
 {
 	if (!prepare_series(job))
 		return 0;
-	return ((size_t)job->series->n_row_series + job->series->n_metrics) * SAMPLES_EACH +
-	       (job->rotation.is_on ? job->series->n_row_series : 0);
+	return ((size_t)job->report.series->n_row_series + job->report.series->n_metrics) *
+	               SAMPLES_EACH +
+	       (job->rotation.is_on ? job->report.series->n_row_series : 0);
 }
 
 bool update_series(struct stat_job *job, double elapsed)
 {
 	if (!prepare_series(job))
 		return false;
-	for (unsigned i = 0; i < job->n_rows; i++) {
-		if (job->rows[i].tally.counted)
-			job->series->rows[i].total += job->rows[i].tally.count.value;
+	for (unsigned i = 0; i < job->result.n_rows; i++) {
+		if (job->result.rows[i].tally.counted)
+			job->report.series->rows[i].total += job->result.rows[i].tally.count.value;
 		if (job->rotation.is_on)
-			job->series->rows[i].slot_error =
-				compute_standard_slot_error(&job->rows[i].slot_rates);
+			job->report.series->rows[i].slot_error =
+				compute_standard_slot_error(&job->result.rows[i].slot_rates);
 	}
-	for (unsigned i = 0; i < job->series->n_metrics; i++) {
-		struct metric_series *m = &job->series->metrics[i];
+	for (unsigned i = 0; i < job->report.series->n_metrics; i++) {
+		struct metric_series *m = &job->report.series->metrics[i];
 
-		m->is_computed = compute_stat_metric(job, &job->metrics.at[m->metric],
-		                                     job->rows[m->row].label, elapsed, &m->answer);
+		m->is_computed =
+			compute_stat_metric(job, &job->result.metrics.at[m->metric],
+		                            job->result.rows[m->row].label, elapsed, &m->answer);
 	}
 	return true;
 }

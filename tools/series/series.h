@@ -35,7 +35,7 @@ struct series;
 bool update_series(struct stat_job *job, double elapsed);
 /* The most samples that put_series() can write for the rows that there are. */
 size_t count_most_series(struct stat_job *job);
-void free_series(struct stat_job *job);
+void free_series(struct stat_report *report);
 /* Rows were removed: moved[i] is where row i is now, UINT_MAX if it is gone. */
 void move_series(struct stat_job *job, const unsigned *moved);
 /* Rows were removed or added: finds all series; totals stay. False without memory. */
@@ -45,7 +45,8 @@ bool extend_series(struct stat_job *job);
 
 /* Writes all families of counts and metrics, as they were at the last update. */
 void put_series(struct exposition *x, const struct stat_job *job);
-/* update_series(), and a whole text of job->format to job->out. 0, or an error number. */
+/* update_series(), and a whole text of job->options.format to job->report.out. 0, or an error
+ * number. */
 int report_series(struct stat_job *job, double elapsed);
 /* Counts and metrics whose event or metric matches @pattern, as fnmatch(3) does, as lines of the
  * protocol of pfm serve --lines. */

@@ -16,7 +16,7 @@ struct row_series {
 };
 
 struct metric_series {
-	unsigned metric, row; /* of job->metrics; the first row of its place */
+	unsigned metric, row; /* of job->result.metrics; the first row of its place */
 	bool is_computed;
 	struct metric_answer answer;
 };

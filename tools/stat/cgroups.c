@@ -69,10 +69,10 @@ static bool find_cgroup_mount(char *path, size_t size)
 	return false;
 }
 
-static int add_cgroup(struct stat_job *job, const char *mount, const char *name, unsigned first,
-                      unsigned n)
+static int add_cgroup(struct stat_targets *targets, const char *mount, const char *name,
+                      unsigned first, unsigned n)
 {
-	struct stat_target *p = add_target(job, first, n);
+	struct stat_target *p = add_target(targets, first, n);
 	size_t size = strlen(mount) + strlen(name) + 2;
 
 	if (!p)
@@ -90,27 +90,27 @@ static int add_cgroup(struct stat_job *job, const char *mount, const char *name,
 		return EXIT_DONE;
 	fprintf(stderr,
 	        "%s: %s: expected a control group, got '%s' (%s: %s); 'systemd-cgls' lists them\n",
-	        program_name, job->each_cgroup ? "--for-each-cgroup" : "-G", name, p->cgroup,
+	        program_name, targets->each_cgroup ? "--for-each-cgroup" : "-G", name, p->cgroup,
 	        strerror(errno));
 	return EXIT_REFUSED;
 }
 
-static bool is_labelled(const struct stat_job *job, const char *name)
+static bool is_labelled(const struct stat_targets *targets, const char *name)
 {
 	unsigned i;
 
-	for (i = 0; i < job->n_parts; i++)
-		if (strcmp(job->parts[i].label, name) == 0)
+	for (i = 0; i < targets->n; i++)
+		if (strcmp(targets->list[i].label, name) == 0)
 			return true;
 	return false;
 }
 
-static int report_too_many_groups(const struct stat_job *job)
+static int report_too_many_groups(const struct stat_request *request)
 {
 	fprintf(stderr,
 	        "%s: -G has more names than the %u event%s to count; --for-each-cgroup counts "
 	        "every event for each\n",
-	        program_name, job->events.n, job->events.n == 1 ? "" : "s");
+	        program_name, request->events.n, request->events.n == 1 ? "" : "s");
 	return EXIT_REFUSED;
 }
 
@@ -118,28 +118,30 @@ static int report_too_many_groups(const struct stat_job *job)
  * the whole system. */
 int add_cgroups(struct stat_job *job)
 {
-	char mount[PATH_SIZE], *rest = job->cgroups;
+	char mount[PATH_SIZE], *rest = job->targets.cgroups;
 	unsigned i = 0;
 	int status = EXIT_DONE;
 
 	if (!find_cgroup_mount(mount, sizeof(mount)))
 		return EXIT_REFUSED;
-	if (!job->each_cgroup && !strchr(job->cgroups, ','))
-		return add_cgroup(job, mount, job->cgroups, 0, job->events.n);
+	if (!job->targets.each_cgroup && !strchr(job->targets.cgroups, ','))
+		return add_cgroup(&job->targets, mount, job->targets.cgroups, 0,
+		                  job->request.events.n);
 	for (; rest && status == EXIT_DONE; i++) {
 		const char *name = strsep(&rest, ",");
 
-		if (job->each_cgroup)
-			status = is_labelled(job, name)
+		if (job->targets.each_cgroup)
+			status = is_labelled(&job->targets, name)
 			                 ? EXIT_DONE
-			                 : add_cgroup(job, mount, name, 0, job->events.n);
-		else if (i < job->events.n)
-			status = add_cgroup(job, mount, name, i, 1);
+			                 : add_cgroup(&job->targets, mount, name, 0,
+			                              job->request.events.n);
+		else if (i < job->request.events.n)
+			status = add_cgroup(&job->targets, mount, name, i, 1);
 		else
-			status = report_too_many_groups(job);
+			status = report_too_many_groups(&job->request);
 	}
-	if (status == EXIT_DONE && !job->each_cgroup && i < job->events.n)
-		return add_cgroup(job, mount, "", i, job->events.n - i);
+	if (status == EXIT_DONE && !job->targets.each_cgroup && i < job->request.events.n)
+		return add_cgroup(&job->targets, mount, "", i, job->request.events.n - i);
 	return status;
 }
 
@@ -212,9 +214,10 @@ static void remove_repeated(struct found_cgroups *f)
 }
 
 /* Finds all groups that match the patterns, sorted by path. False without memory. */
-static bool list_cgroups(const struct stat_job *job, const char *mount, struct found_cgroups *f)
+static bool list_cgroups(const struct stat_targets *targets, const char *mount,
+                         struct found_cgroups *f)
 {
-	char *copy = strdup(job->cgroups), *rest = copy, *pattern;
+	char *copy = strdup(targets->cgroups), *rest = copy, *pattern;
 	bool is_good = copy != NULL;
 
 	while (is_good && (pattern = strsep(&rest, ",")))
@@ -233,28 +236,29 @@ static bool list_cgroups(const struct stat_job *job, const char *mount, struct f
 /* Reserves memory for @more parts and updates pointers to parts. */
 static bool reserve_parts(struct stat_job *job, size_t more)
 {
-	struct stat_target *moved = calloc(job->n_parts + more + 1, sizeof(*moved));
+	struct stat_target *moved = calloc(job->targets.n + more + 1, sizeof(*moved));
 
 	if (!moved)
 		return false;
-	if (job->n_parts)
-		memcpy(moved, job->parts, job->n_parts * sizeof(*moved));
-	for (struct stat_row *row = job->rows; row < job->rows + job->n_rows; row++) {
+	if (job->targets.n)
+		memcpy(moved, job->targets.list, job->targets.n * sizeof(*moved));
+	for (struct stat_row *row = job->result.rows; row < job->result.rows + job->result.n_rows;
+	     row++) {
 		if (row->part)
-			row->part = moved + (row->part - job->parts);
+			row->part = moved + (row->part - job->targets.list);
 		row->worst = NULL;
 	}
-	free(job->parts);
-	job->parts = moved;
+	free(job->targets.list);
+	job->targets.list = moved;
 	return true;
 }
 
 /* Marks parts whose group was removed. Returns their number. */
-static unsigned mark_gone(struct stat_job *job, struct found_cgroups *f)
+static unsigned mark_gone(struct stat_targets *targets, struct found_cgroups *f)
 {
 	unsigned n = 0;
 
-	for (struct stat_target *p = job->parts; p < job->parts + job->n_parts; p++) {
+	for (struct stat_target *p = targets->list; p < targets->list + targets->n; p++) {
 		const struct found_cgroup key = { .path = p->cgroup };
 		struct found_cgroup *found =
 			f->n ? bsearch(&key, f->at, f->n, sizeof(key), compare_paths) : NULL;
@@ -268,28 +272,28 @@ static unsigned mark_gone(struct stat_job *job, struct found_cgroups *f)
 }
 
 /* Removes the rows of marked parts. moved[i]: new index of row i; UINT_MAX: removed. */
-static void remove_gone_rows(struct stat_job *job, unsigned *moved)
+static void remove_gone_rows(struct stat_result *result, unsigned *moved)
 {
 	unsigned n = 0;
 
-	for (unsigned i = 0; i < job->n_rows; i++) {
-		const bool is_gone = job->rows[i].part && job->rows[i].part->is_gone;
+	for (unsigned i = 0; i < result->n_rows; i++) {
+		const bool is_gone = result->rows[i].part && result->rows[i].part->is_gone;
 
 		moved[i] = is_gone ? UINT_MAX : n;
 		if (is_gone)
-			free_row(&job->rows[i]);
+			free_row(&result->rows[i]);
 		else
-			job->rows[n++] = job->rows[i];
+			result->rows[n++] = result->rows[i];
 	}
-	job->n_rows = n;
+	result->n_rows = n;
 }
 
 static void remove_gone_parts(struct stat_job *job, const unsigned *moved)
 {
 	unsigned n = 0;
 
-	for (unsigned i = 0; i < job->n_parts; i++) {
-		struct stat_target *p = &job->parts[i];
+	for (unsigned i = 0; i < job->targets.n; i++) {
+		struct stat_target *p = &job->targets.list[i];
 
 		if (p->is_gone) {
 			free_target(p);
@@ -298,21 +302,21 @@ static void remove_gone_parts(struct stat_job *job, const unsigned *moved)
 		for (unsigned k = 0; k < p->n; k++)
 			p->rows[k] = moved[p->rows[k]];
 		for (unsigned k = 0; k < p->n; k++) {
-			job->rows[p->rows[k]].part = &job->parts[n];
-			job->rows[p->rows[k]].worst = NULL;
+			job->result.rows[p->rows[k]].part = &job->targets.list[n];
+			job->result.rows[p->rows[k]].worst = NULL;
 		}
-		job->parts[n++] = *p;
+		job->targets.list[n++] = *p;
 	}
-	job->n_parts = n;
+	job->targets.n = n;
 }
 
 /* Adds a part unless its group was removed meanwhile. False without memory. */
 static bool add_part(struct stat_job *job, const struct found_cgroup *found, const char *mount)
 {
-	struct stat_target *p = &job->parts[job->n_parts];
+	struct stat_target *p = &job->targets.list[job->targets.n];
 	bool has_names;
 
-	*p = (struct stat_target){ .n_texts = job->events.n, .watch = -1 };
+	*p = (struct stat_target){ .n_texts = job->request.events.n, .watch = -1 };
 	p->cgroup = strdup(found->path);
 	p->label = strdup(found->path + strlen(mount) + 1);
 	p->cgroup_id = found->id;
@@ -321,27 +325,28 @@ static bool add_part(struct stat_job *job, const struct found_cgroup *found, con
 		free_target(p);
 		return has_names;
 	}
-	job->n_parts++;
-	return make_rows(job, p) && add_session_metrics(job, p->session) && prepare_ratios(job);
+	job->targets.n++;
+	return make_rows(job, p) && add_session_metrics(&job->result, p->session) &&
+	       prepare_ratios(job);
 }
 
 /* Returns how many more parts may be counted; SIZE_MAX while the number of series of a part is
  * unknown. */
 static size_t compute_room(struct stat_job *job, size_t most_series)
 {
-	const size_t used = job->n_parts ? count_most_series(job) : 0,
-		     each = job->n_parts ? used / job->n_parts : 0;
+	const size_t used = job->targets.n ? count_most_series(job) : 0,
+		     each = job->targets.n ? used / job->targets.n : 0;
 
 	return !each ? SIZE_MAX : used < most_series ? (most_series - used) / each : 0;
 }
 
 static bool remove_gone(struct stat_job *job, struct cgroup_figures *figures, unsigned n_gone)
 {
-	unsigned *moved = calloc(job->n_rows + 1, sizeof(*moved));
+	unsigned *moved = calloc(job->result.n_rows + 1, sizeof(*moved));
 
 	if (!moved)
 		return false;
-	remove_gone_rows(job, moved);
+	remove_gone_rows(&job->result, moved);
 	remove_gone_parts(job, moved);
 	move_series(job, moved);
 	figures->n_gone += n_gone;
@@ -356,7 +361,7 @@ static bool add_new(struct stat_job *job, const struct found_cgroups *f, const c
 	bool is_good = true;
 
 	for (size_t i = 0; i < f->n && is_good; i++) {
-		const unsigned before = job->n_parts;
+		const unsigned before = job->targets.n;
 
 		if (f->at[i].is_counted)
 			continue;
@@ -365,7 +370,7 @@ static bool add_new(struct stat_job *job, const struct found_cgroups *f, const c
 			continue;
 		}
 		is_good = add_part(job, &f->at[i], mount);
-		if (job->n_parts == before)
+		if (job->targets.n == before)
 			continue;
 		figures->n_born++;
 		size--;
@@ -382,7 +387,8 @@ static int start_new(struct stat_job *job, unsigned first)
 {
 	if (job->rotation.is_on && select_slot(job) != EXIT_DONE)
 		return EXIT_REFUSED;
-	for (struct stat_target *p = job->parts + first; p < job->parts + job->n_parts; p++)
+	for (struct stat_target *p = job->targets.list + first;
+	     p < job->targets.list + job->targets.n; p++)
 		pfm_start_session(p->session);
 	return EXIT_DONE;
 }
@@ -392,8 +398,10 @@ int update_cgroups(struct stat_job *job, size_t most_series, bool is_counting,
 {
 	struct found_cgroups f = { 0 };
 	char mount[PATH_MAX];
-	bool is_good = find_cgroup_mount(mount, sizeof(mount)) && list_cgroups(job, mount, &f);
-	unsigned n_gone = is_good ? mark_gone(job, &f) : 0, n_kept = job->n_parts - n_gone;
+	bool is_good =
+		find_cgroup_mount(mount, sizeof(mount)) && list_cgroups(&job->targets, mount, &f);
+	unsigned n_gone = is_good ? mark_gone(&job->targets, &f) : 0,
+		 n_kept = job->targets.n - n_gone;
 
 	figures->n_omitted = 0;
 	if (n_gone)
@@ -404,5 +412,5 @@ int update_cgroups(struct stat_job *job, size_t most_series, bool is_counting,
 	free_found(&f);
 	if (!is_good)
 		return report_no_memory();
-	return is_counting && job->n_parts > n_kept ? start_new(job, n_kept) : EXIT_DONE;
+	return is_counting && job->targets.n > n_kept ? start_new(job, n_kept) : EXIT_DONE;
 }

@@ -9,36 +9,42 @@
 
 int check_option_conflicts(struct command_args *args, const struct stat_job *job)
 {
-	const bool tasks = job->n_pids || job->n_tids, cpus = job->all_cpus || job->cpus;
+	const bool tasks = job->targets.n_pids || job->targets.n_tids,
+		   cpus = job->options.all_cpus || job->options.cpus;
 	const struct option_rule rules[] = {
-		{ !job->command && !tasks && !cpus && !job->dry_run,
+		{ !job->command && !tasks && !cpus && !job->options.dry_run,
 		  "expected what to count: -- COMMAND, -p PID, -t TID, -a, -C CPUS or -G NAME." },
-		{ job->repeat > 1 && !job->command, "--repeat needs a command." },
-		{ job->repeat > 1 && job->interval, "--repeat and --interval cannot be combined." },
-		{ job->table && job->repeat < 2, "--table needs --repeat." },
-		{ job->intervals && !job->interval, "--interval-count needs --interval." },
-		{ job->by >= BY_CPU && job->by <= BY_NODE && !cpus,
+		{ job->timing.repeat > 1 && !job->command, "--repeat needs a command." },
+		{ job->timing.repeat > 1 && job->timing.interval,
+		  "--repeat and --interval cannot be combined." },
+		{ job->options.table && job->timing.repeat < 2, "--table needs --repeat." },
+		{ job->timing.intervals && !job->timing.interval,
+		  "--interval-count needs --interval." },
+		{ job->options.by >= BY_CPU && job->options.by <= BY_NODE && !cpus,
 		  "The --per-... options need -a or -C." },
-		{ job->by == BY_THREAD && !tasks, "--per-thread needs -p or -t." },
-		{ tasks && job->cgroups,
+		{ job->options.by == BY_THREAD && !tasks, "--per-thread needs -p or -t." },
+		{ tasks && job->targets.cgroups,
 		  "-p and -t (tasks) cannot be combined with -G (control groups)." },
 		{ tasks && cpus, "-p and -t (tasks) cannot be combined with -a and -C (CPUs)." },
-		{ job->json && job->separator, "--json and -x cannot be combined." },
-		{ job->format && (job->json || job->separator),
+		{ job->options.json && job->options.separator,
+		  "--json and -x cannot be combined." },
+		{ job->options.format && (job->options.json || job->options.separator),
 		  "--format cannot be combined with --json or -x." },
-		{ job->format && job->repeats,
+		{ job->options.format && job->timing.repeats,
 		  "--format and --repeat cannot be combined: a counter is not the mean of runs." },
-		{ job->html && ((!job->metric_names.n && !job->topdown) || job->interval ||
-		                has_row_labels(job)),
+		{ job->options.html && ((!job->request.metric_names.n && !job->request.topdown) ||
+		                        job->timing.interval || has_row_labels(job)),
 		  "--html needs -M or --topdown, and cannot be combined with -I or the --per-... "
 		  "options." },
-		{ job->start_off && !job->control.on, "--delay -1 needs --control." },
-		{ job->control.on && job->repeats, "--control and --repeat cannot be combined." },
-		{ job->rotation.is_on && (job->repeats || job->n_filters || job->model),
+		{ job->timing.start_off && !job->control.on, "--delay -1 needs --control." },
+		{ job->control.on && job->timing.repeats,
+		  "--control and --repeat cannot be combined." },
+		{ job->rotation.is_on &&
+		          (job->timing.repeats || job->request.n_filters || job->options.model),
 		  "--rotate cannot be combined with --repeat, --filter or --device-model." },
 		{ job->rotation.n_wishes && !job->rotation.is_on, "--wish requires --rotate." },
-		{ job->append && !job->output, "--append needs --output." },
-		{ job->has_header && !job->separator, "--no-header needs -x." },
+		{ job->options.append && !job->options.output, "--append needs --output." },
+		{ job->report.has_header && !job->options.separator, "--no-header needs -x." },
 	};
 
 	return check_option_rules(args, rules, sizeof(rules) / sizeof(rules[0]));
@@ -51,15 +57,17 @@ static bool is_task(int id)
 
 int check_stat_tasks(const struct stat_job *job)
 {
-	unsigned n = job->n_pids + job->n_tids;
+	unsigned n = job->targets.n_pids + job->targets.n_tids;
 
 	for (unsigned i = 0; i < n; i++)
-		if (is_task(i < job->n_pids ? job->pids[i] : job->tids[i - job->n_pids]))
+		if (is_task(i < job->targets.n_pids ? job->targets.pids[i]
+		                                    : job->targets.tids[i - job->targets.n_pids]))
 			return EXIT_DONE;
-	if (n == 0 || job->json || job->dry_run)
+	if (n == 0 || job->options.json || job->options.dry_run)
 		return EXIT_DONE;
-	fprintf(stderr, "pfm stat: %s %d does not exist\n", job->n_pids ? "process" : "thread",
-	        job->n_pids ? job->pids[0] : job->tids[0]);
+	fprintf(stderr, "pfm stat: %s %d does not exist\n",
+	        job->targets.n_pids ? "process" : "thread",
+	        job->targets.n_pids ? job->targets.pids[0] : job->targets.tids[0]);
 	return EXIT_REFUSED;
 }
 
@@ -101,24 +109,25 @@ static bool refuse_grouped_own_event(const struct stat_job *job, const char *tex
 
 int check_stat_events(const struct stat_job *job)
 {
-	size_t at = job->gap ? (size_t)(find_list_gap(job->gap) - job->gap) : 0;
+	size_t at =
+		job->request.gap ? (size_t)(find_list_gap(job->request.gap) - job->request.gap) : 0;
 	pfm_error_t error;
 
-	for (unsigned i = 0; i < job->events.n && !job->gap; i++) {
-		if (refuse_grouped_own_event(job, job->events.texts[i]))
+	for (unsigned i = 0; i < job->request.events.n && !job->request.gap; i++) {
+		if (refuse_grouped_own_event(job, job->request.events.texts[i]))
 			return EXIT_REFUSED;
-		if (job->rotation.is_on && job->events.texts[i][0] == '{') {
+		if (job->rotation.is_on && job->request.events.texts[i][0] == '{') {
 			fprintf(stderr,
 			        "%s: --rotate plans the groups: name the events of %s without "
 			        "braces\n",
-			        program_name, job->events.texts[i]);
+			        program_name, job->request.events.texts[i]);
 			return EXIT_REFUSED;
 		}
 	}
-	if (!job->gap)
+	if (!job->request.gap)
 		return EXIT_DONE;
 	report_culprit(&error, PFMLIB_ERR_SYNTAX, PFM_KIND_SYNTAX, at, at + 1,
 	               "expected an event before and after this comma");
-	report_stat_refusal(job, job->gap, &error);
+	report_stat_refusal(job, job->request.gap, &error);
 	return EXIT_REFUSED;
 }

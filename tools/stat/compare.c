@@ -70,14 +70,16 @@ static int open_for(const struct stat_job *job, pid_t pid, pfm_session_t **sessi
 	pfm_error_t error = PFM_INIT(error);
 
 	options.pid = pid;
-	options.flags = PFM_SESSION_ENABLE_ON_EXEC | (job->no_inherit ? 0u : PFM_SESSION_INHERIT);
+	options.flags =
+		PFM_SESSION_ENABLE_ON_EXEC | (job->options.no_inherit ? 0u : PFM_SESSION_INHERIT);
 	error.event = -1;
-	if (pfm_open_session(session, job->ctx, &options, (const char *const *)job->events.texts,
-	                     job->events.n, &error) == PFMLIB_SUCCESS)
+	if (pfm_open_session(session, job->ctx, &options,
+	                     (const char *const *)job->request.events.texts, job->request.events.n,
+	                     &error) == PFMLIB_SUCCESS)
 		return EXIT_DONE;
 	report_stat_refusal(job,
-	                    error.event >= 0 && (unsigned)error.event < job->events.n
-	                            ? job->events.texts[error.event]
+	                    error.event >= 0 && (unsigned)error.event < job->request.events.n
+	                            ? job->request.events.texts[error.event]
 	                            : NULL,
 	                    &error);
 	return EXIT_REFUSED;
@@ -277,16 +279,16 @@ static void put_json_row(FILE *out, const struct comparison *c, unsigned event)
 	}
 }
 
-static int put_comparison(const struct stat_job *job, const struct comparison *c)
+static int put_comparison(const struct stat_options *options, const struct comparison *c)
 {
-	FILE *out = job->json ? stdout : stderr;
+	FILE *out = options->json ? stdout : stderr;
 	char command[256];
 
-	if (job->output)
-		out = term_open(job->output, job->append);
+	if (options->output)
+		out = term_open(options->output, options->append);
 	if (!out)
-		return report_bad_option(job->output, errno);
-	if (!job->json) {
+		return report_bad_option(options->output, errno);
+	if (!options->json) {
 		fprintf(out, "%u interleaved rounds\n", c->n_rounds);
 		for (unsigned k = 0; k < c->n_commands; k++)
 			fprintf(out, "  %c  %s\n", 'A' + (int)k,
@@ -294,9 +296,9 @@ static int put_comparison(const struct stat_job *job, const struct comparison *c
 		fputc('\n', out);
 	}
 	for (unsigned i = 0; i <= c->n_events; i++)
-		(job->json ? put_json_row : put_row)(out, c, i);
-	if (job->output && fclose(out) != 0)
-		return report_bad_option(job->output, errno);
+		(options->json ? put_json_row : put_row)(out, c, i);
+	if (options->output && fclose(out) != 0)
+		return report_bad_option(options->output, errno);
 	return EXIT_DONE;
 }
 
@@ -311,7 +313,8 @@ static void release(struct comparison *c)
 
 int compare_commands(struct command_args *args, struct stat_job *job)
 {
-	struct comparison c = { .n_rounds = job->repeat > 1 ? job->repeat : USUAL_ROUNDS };
+	struct comparison c = { .n_rounds = job->timing.repeat > 1 ? job->timing.repeat
+		                                                   : USUAL_ROUNDS };
 	int rc;
 
 	if (!split_commands(&c, args->operands))
@@ -321,16 +324,16 @@ int compare_commands(struct command_args *args, struct stat_job *job)
 	rc = check_option_modes(args, job, STAT_COMMANDS);
 	if (rc != EXIT_DONE)
 		return rc;
-	if (!job->events.n &&
-	    !event_list_add(&job->events,
+	if (!job->request.events.n &&
+	    !event_list_add(&job->request.events,
 	                    "task-clock,page-faults,context-switches,cycles,instructions"))
 		return report_bad_option("events", ENOMEM);
-	job->ctx = open_context(job->model);
+	job->ctx = open_context(job->options.model);
 	if (!job->ctx)
 		return EXIT_REFUSED;
 	rc = run_rounds(job, &c);
 	if (rc == EXIT_DONE)
-		rc = put_comparison(job, &c);
+		rc = put_comparison(&job->options, &c);
 	release(&c);
 	return rc;
 }

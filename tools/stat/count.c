@@ -48,16 +48,16 @@ static enum wake_reason wait_signal(struct stat_job *job, const struct child *ch
 	int sig;
 
 	if (job->control.on) {
-		control_wait(&job->control, &job->signals, NULL, 0, left);
+		control_wait(&job->control, &job->timing.signals, NULL, 0, left);
 		t = (struct timespec){ 0 };
 	}
-	sig = sigtimedwait(&job->signals, &info, &t);
+	sig = sigtimedwait(&job->timing.signals, &info, &t);
 
 	if (sig < 0)
 		return TIMEOUT;
 	if (sig == SIGCHLD)
 		return CHILD_ENDED;
-	job->interrupted = true;
+	job->timing.interrupted = true;
 	if (child->pid <= 0)
 		return INTERRUPTED;
 	if ((sig != SIGINT && sig != SIGQUIT) || info.si_code == SI_USER)
@@ -67,14 +67,15 @@ static enum wake_reason wait_signal(struct stat_job *job, const struct child *ch
 
 static void show_progress(const struct stat_job *job, unsigned run)
 {
-	double seconds = (double)(now_ns() - job->since) / NS;
+	double seconds = (double)(now_ns() - job->timing.since) / NS;
 	char line[120];
 
 	if (seconds < 1)
 		return;
-	if (job->repeat > 1)
-		snprintf(line, sizeof(line), "run %u of %u, %.0f s", run, job->repeat, seconds);
-	else if (job->interval && !term_is_terminal(job->out))
+	if (job->timing.repeat > 1)
+		snprintf(line, sizeof(line), "run %u of %u, %.0f s", run, job->timing.repeat,
+		         seconds);
+	else if (job->timing.interval && !term_is_terminal(job->report.out))
 		snprintf(line, sizeof(line), "%.0f s", seconds);
 	else
 		return;
@@ -85,14 +86,14 @@ static void report_run(struct stat_job *job, double elapsed, double time)
 {
 	int err;
 
-	if (job->out == stderr || job->interval)
+	if (job->report.out == stderr || job->timing.interval)
 		term_progress(stderr, "");
-	if (job->separator && !job->has_header)
+	if (job->options.separator && !job->report.has_header)
 		put_column_names(job);
-	job->has_header = true;
-	err = job->format ? report_series(job, elapsed) : report_counts(job, elapsed, time);
-	if (err && !job->write_error)
-		job->write_error = err;
+	job->report.has_header = true;
+	err = job->options.format ? report_series(job, elapsed) : report_counts(job, elapsed, time);
+	if (err && !job->report.write_error)
+		job->report.write_error = err;
 }
 
 static double convert_to_seconds(struct timeval t)
@@ -103,7 +104,7 @@ static double convert_to_seconds(struct timeval t)
 /* Reads the counts. */
 static int read_counts(struct stat_job *job, const struct stat_run *r)
 {
-	int rc = read_targets(job);
+	int rc = read_targets(&job->targets);
 
 	/* Counting may have stopped before the end of a command that got a signal. */
 	if (rc == EXIT_DONE && job->command && r->child.pid <= 0 && !r->own_child)
@@ -136,7 +137,7 @@ static int report_interval(struct stat_job *job, struct stat_run *r)
 /* Reads the counts of the slice that has ended. */
 static int read_slice(struct stat_job *job, struct stat_run *r, uint64_t now)
 {
-	if (read_targets(job) != EXIT_DONE)
+	if (read_targets(&job->targets) != EXIT_DONE)
 		return EXIT_REFUSED;
 	gather_slice(job);
 	end_slice(job);
@@ -152,12 +153,12 @@ static int read_slice(struct stat_job *job, struct stat_run *r, uint64_t now)
 
 /* Reads the counts and the processor time of processes while they exist. The two differ if a
  * process has executed a program whose rights removed its events. */
-static int poll_processes(struct stat_job *job, struct stat_run *r, uint64_t now)
+static int poll_processes(struct stat_targets *targets, struct stat_run *r, uint64_t now)
 {
-	if (!job->n_pids || now < r->next_poll)
+	if (!targets->n_pids || now < r->next_poll)
 		return EXIT_DONE;
 	r->next_poll = now + POLL_NS;
-	return read_targets(job);
+	return read_targets(targets);
 }
 
 static uint64_t choose_earlier_deadline(uint64_t a, uint64_t b)
@@ -165,15 +166,16 @@ static uint64_t choose_earlier_deadline(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-static bool is_timed_out(const struct stat_job *job, const struct stat_run *r, uint64_t now)
+static bool is_timed_out(const struct stat_timing *timing, const struct stat_run *r, uint64_t now)
 {
-	return job->timeout && now >= r->start_time + job->timeout;
+	return timing->timeout && now >= r->start_time + timing->timeout;
 }
 
 /* True if the time or the number of intervals that the user requested is over. */
-static bool is_time_over(const struct stat_job *job, const struct stat_run *r, uint64_t now)
+static bool is_time_over(const struct stat_timing *timing, const struct stat_run *r, uint64_t now)
 {
-	return is_timed_out(job, r, now) || (job->intervals && r->intervals >= job->intervals);
+	return is_timed_out(timing, r, now) ||
+	       (timing->intervals && r->intervals >= timing->intervals);
 }
 
 /* True if the target has ended; stores the end of the command. */
@@ -186,9 +188,11 @@ static bool is_target_gone(const struct stat_job *job, struct stat_run *r)
 	}
 	/* Ended too if the command or the user ended before counting began, or if the output cannot
 	 * be written. */
-	if (r->child.pid <= 0 && (job->command || job->interrupted || job->write_error))
+	if (r->child.pid <= 0 &&
+	    (job->command || job->timing.interrupted || job->report.write_error))
 		return true;
-	return !job->command && (job->n_pids || job->n_tids) && have_targets_ended(job);
+	return !job->command && (job->targets.n_pids || job->targets.n_tids) &&
+	       have_targets_ended(&job->targets);
 }
 
 /* Asks the command to end because its time is over, and kills it if it does not, or if the user
@@ -196,18 +200,18 @@ static bool is_target_gone(const struct stat_job *job, struct stat_run *r)
 static void end_child(struct stat_job *job, struct stat_run *r)
 {
 	uint64_t now = now_ns(), until = now + GRACE_NS;
-	bool before = job->interrupted;
+	bool before = job->timing.interrupted;
 
 	if (r->child.pid <= 0)
 		return;
 	r->own_child = true;
-	job->interrupted = false;
+	job->timing.interrupted = false;
 	child_signal(&r->child, SIGTERM);
-	while (!is_target_gone(job, r) && now < until && !job->interrupted) {
+	while (!is_target_gone(job, r) && now < until && !job->timing.interrupted) {
 		wait_signal(job, &r->child, choose_earlier_deadline(until, now + POLL_NS));
 		now = now_ns();
 	}
-	job->interrupted |= before;
+	job->timing.interrupted |= before;
 	if (r->child.pid <= 0)
 		return;
 	kill(r->child.pid, SIGKILL);
@@ -225,12 +229,12 @@ static int serve_control(struct stat_job *job)
 	while (rc == EXIT_DONE && (word = control_next(&job->control)) != CONTROL_NOTHING) {
 		if (word == CONTROL_ENABLE) {
 			rc = start_targets(job);
-			job->was_enabled = true;
+			job->timing.was_enabled = true;
 		} else if (word == CONTROL_DISABLE || word == CONTROL_STOP)
-			stop_targets(job);
+			stop_targets(&job->targets);
 		else if (word == CONTROL_EVLIST)
-			for (unsigned i = 0; i < job->events.n; i++)
-				fprintf(stderr, "%s\n", job->events.texts[i]);
+			for (unsigned i = 0; i < job->request.events.n; i++)
+				fprintf(stderr, "%s\n", job->request.events.texts[i]);
 		if (word == CONTROL_UNKNOWN)
 			fprintf(stderr, "%s: --control: unknown command '%s' is ignored\n",
 			        program_name, job->control.line);
@@ -245,7 +249,8 @@ static int serve_control(struct stat_job *job)
 /* Returns the next time to check processes and update the display, which no signal requests. */
 static uint64_t compute_next_look(const struct stat_job *job, uint64_t now)
 {
-	bool must_poll = job->n_pids || job->n_tids || job->control.on || term_is_terminal(stderr);
+	bool must_poll = job->targets.n_pids || job->targets.n_tids || job->control.on ||
+	                 term_is_terminal(stderr);
 
 	return now + (must_poll ? POLL_NS : 60 * (uint64_t)NS);
 }
@@ -256,12 +261,12 @@ static uint64_t compute_next_deadline(const struct stat_job *job, const struct s
 {
 	uint64_t until = compute_next_look(job, now);
 
-	if (job->interval)
+	if (job->timing.interval)
 		until = choose_earlier_deadline(until, r->next_report);
 	if (r->slice)
 		until = choose_earlier_deadline(until, r->slice);
-	if (job->timeout)
-		until = choose_earlier_deadline(until, r->start_time + job->timeout);
+	if (job->timing.timeout)
+		until = choose_earlier_deadline(until, r->start_time + job->timing.timeout);
 	return until;
 }
 
@@ -271,12 +276,12 @@ static int end_interval(struct stat_job *job, struct stat_run *r, uint64_t now)
 {
 	int rc;
 
-	if (!job->interval || now < r->next_report || is_timed_out(job, r, now))
+	if (!job->timing.interval || now < r->next_report || is_timed_out(&job->timing, r, now))
 		return EXIT_DONE;
 	rc = report_interval(job, r);
-	r->next_report += job->interval;
+	r->next_report += job->timing.interval;
 	if (r->next_report < now)
-		r->next_report = now + job->interval;
+		r->next_report = now + job->timing.interval;
 	return rc;
 }
 
@@ -288,31 +293,33 @@ static int wait_for_end(struct stat_job *job, struct stat_run *r)
 	int rc = EXIT_DONE;
 
 	r->previous_time = r->start_time;
-	r->next_report = r->start_time + job->interval;
-	r->slice = needs_slices(job) && job->repeat < 2 ? r->start_time + begin_slice(job) : 0;
+	r->next_report = r->start_time + job->timing.interval;
+	r->slice =
+		needs_slices(job) && job->timing.repeat < 2 ? r->start_time + begin_slice(job) : 0;
 	while (rc == EXIT_DONE && !over) {
 		now = now_ns();
 		rc = end_interval(job, r, now);
 		if (r->slice && now >= r->slice)
 			rc = read_slice(job, r, now);
 		if (rc == EXIT_DONE)
-			rc = poll_processes(job, r, now);
+			rc = poll_processes(&job->targets, r, now);
 		if (rc == EXIT_DONE && job->control.on)
 			rc = serve_control(job);
 		show_progress(job, r->number);
-		over = is_time_over(job, r, now);
+		over = is_time_over(&job->timing, r, now);
 		if (over || rc != EXIT_DONE || is_target_gone(job, r))
 			break;
 		if (wait_signal(job, &r->child, compute_next_deadline(job, r, now)) == INTERRUPTED)
 			break;
 	}
-	stop_targets(job);
+	stop_targets(&job->targets);
 	now = now_ns();
 	if (over)
 		end_child(job, r);
 	r->elapsed = (double)(now - r->start_time) / NS;
 	/* Reports the rest of the last interval. */
-	if (rc == EXIT_DONE && job->interval && !(job->intervals && r->intervals >= job->intervals))
+	if (rc == EXIT_DONE && job->timing.interval &&
+	    !(job->timing.intervals && r->intervals >= job->timing.intervals))
 		rc = report_interval(job, r);
 	return rc;
 }
@@ -323,15 +330,15 @@ bool has_nothing_to_count(struct stat_job *job)
 {
 	unsigned i, k;
 
-	if (read_targets(job) != EXIT_DONE)
+	if (read_targets(&job->targets) != EXIT_DONE)
 		return false;
-	for (k = 0; k < job->n_parts; k++)
-		for (i = 0; i < job->parts[k].n; i++)
-			if (has_value(&job->parts[k].counts[i]) ||
-			    job->parts[k].counts[i].cause == PFM_CAUSE_NO_TIME)
+	for (k = 0; k < job->targets.n; k++)
+		for (i = 0; i < job->targets.list[k].n; i++)
+			if (has_value(&job->targets.list[k].counts[i]) ||
+			    job->targets.list[k].counts[i].cause == PFM_CAUSE_NO_TIME)
 				return false;
-	for (i = 0; i < job->n_rows; i++)
-		if (job->rows[i].own)
+	for (i = 0; i < job->result.n_rows; i++)
+		if (job->result.rows[i].own)
 			return false;
 	return true;
 }
@@ -339,7 +346,7 @@ bool has_nothing_to_count(struct stat_job *job)
 /* Waits for the start of counting. False if the user interrupts or the command ends before. */
 static bool wait_for_start(struct stat_job *job, struct stat_run *r)
 {
-	uint64_t begin = now_ns() + job->delay;
+	uint64_t begin = now_ns() + job->timing.delay;
 
 	while (now_ns() < begin)
 		if (wait_signal(job, &r->child, begin) == INTERRUPTED || is_target_gone(job, r))
@@ -350,15 +357,16 @@ static bool wait_for_start(struct stat_job *job, struct stat_run *r)
 /* Starts the command and counting; --delay decides which comes first. */
 static int start_run(struct stat_job *job, struct stat_run *r)
 {
-	int rc = job->delay && job->command ? child_start(job->command, &r->child) : EXIT_DONE;
+	int rc = job->timing.delay && job->command ? child_start(job->command, &r->child)
+	                                           : EXIT_DONE;
 
-	job->missed = rc == EXIT_DONE && job->delay && !wait_for_start(job, r);
-	if (job->missed)
+	job->timing.missed = rc == EXIT_DONE && job->timing.delay && !wait_for_start(job, r);
+	if (job->timing.missed)
 		return EXIT_DONE;
 	r->start_time = now_ns();
-	if (rc == EXIT_DONE && !job->start_off)
+	if (rc == EXIT_DONE && !job->timing.start_off)
 		rc = start_targets(job);
-	if (rc == EXIT_DONE && job->command && !job->delay)
+	if (rc == EXIT_DONE && job->command && !job->timing.delay)
 		rc = child_start(job->command, &r->child);
 	return rc;
 }
@@ -367,11 +375,12 @@ static void report_escaped_targets(const struct stat_job *job)
 {
 	unsigned i;
 
-	for (i = 0; i < job->n_parts; i++) {
-		if (job->parts[i].label || job->n_parts > 1)
-			fprintf(stderr, "%s\n", job->parts[i].label ? job->parts[i].label : "task");
-		if (job->parts[i].session)
-			report_plan(stderr, false, job->ctx, job->parts[i].session);
+	for (i = 0; i < job->targets.n; i++) {
+		if (job->targets.list[i].label || job->targets.n > 1)
+			fprintf(stderr, "%s\n",
+			        job->targets.list[i].label ? job->targets.list[i].label : "task");
+		if (job->targets.list[i].session)
+			report_plan(stderr, false, job->ctx, job->targets.list[i].session);
 	}
 }
 
@@ -389,26 +398,28 @@ static void add_run_counts(struct stat_job *job, const struct stat_run *r)
 		     system = convert_to_seconds(r->usage.ru_stime);
 	bool known;
 
-	job->outlived_counting |=
-		job->command && (job->delay || r->own_child || job->start_off || job->control.on);
-	known = job->command && !job->n_pids && !job->n_tids && !job->outlived_counting;
-	set_own_counts(job, job->missed ? -1 : r->elapsed, known ? user : -1, known ? system : -1);
+	job->timing.outlived_counting |= job->command && (job->timing.delay || r->own_child ||
+	                                                  job->timing.start_off || job->control.on);
+	known = job->command && !job->targets.n_pids && !job->targets.n_tids &&
+	        !job->timing.outlived_counting;
+	set_own_counts(job, job->timing.missed ? -1 : r->elapsed, known ? user : -1,
+	               known ? system : -1);
 	/* Counts after the last complete slice are not used; with repetitions, every run is a
 	 * slice. */
-	if (needs_slices(job) && job->repeat > 1 && !job->missed) {
+	if (needs_slices(job) && job->timing.repeat > 1 && !job->timing.missed) {
 		gather_slice(job);
 		end_slice(job);
 	}
-	if (job->rotation.is_on && !job->missed) {
+	if (job->rotation.is_on && !job->timing.missed) {
 		gather_slot(job);
 		end_slot(job);
 	}
 	gather_rows(job, false);
-	if (job->missed)
+	if (job->timing.missed)
 		return;
-	job->elapsed += job->run_seconds[job->runs++] = r->elapsed;
-	job->user += user;
-	job->system += system;
+	job->result.elapsed += job->result.run_seconds[job->result.runs++] = r->elapsed;
+	job->result.user += user;
+	job->result.system += system;
 }
 
 static int count_with_child(struct stat_job *job, struct stat_run *r)
@@ -418,19 +429,19 @@ static int count_with_child(struct stat_job *job, struct stat_run *r)
 
 	if (rc != EXIT_DONE)
 		return rc;
-	if (job->verbose && r->number == 1)
+	if (job->options.verbose && r->number == 1)
 		report_escaped_targets(job);
 	idle = !job->command && has_nothing_to_count(job);
 	if (idle)
-		job->interval = 0;
+		job->timing.interval = 0;
 	r->start_time = now_ns();
 	rc = start_run(job, r);
 	/* Without counting there are no intervals. */
-	if (job->missed)
-		job->interval = 0;
-	if (rc == EXIT_DONE && !idle && !job->missed)
+	if (job->timing.missed)
+		job->timing.interval = 0;
+	if (rc == EXIT_DONE && !idle && !job->timing.missed)
 		rc = wait_for_end(job, r);
-	if (rc != EXIT_DONE || job->interval)
+	if (rc != EXIT_DONE || job->timing.interval)
 		return rc != EXIT_DONE ? rc : get_run_status(job, r);
 	rc = read_counts(job, r);
 	if (rc != EXIT_DONE)
@@ -442,7 +453,7 @@ static int count_with_child(struct stat_job *job, struct stat_run *r)
 static int run_once(struct stat_job *job, unsigned number)
 {
 	struct stat_run r = { .number = number };
-	int rc = job->command ? child_prepare(job->command, &job->saved_signals, &r.child)
+	int rc = job->command ? child_prepare(job->command, &job->timing.saved_signals, &r.child)
 	                      : EXIT_DONE;
 
 	if (rc == EXIT_DONE)
@@ -451,32 +462,32 @@ static int run_once(struct stat_job *job, unsigned number)
 	return rc;
 }
 
-static bool has_counts(const struct stat_job *job)
+static bool has_counts(const struct stat_result *result)
 {
 	unsigned i;
 
-	for (i = 0; i < job->n_rows; i++)
-		if (job->rows[i].was_counted)
+	for (i = 0; i < result->n_rows; i++)
+		if (result->rows[i].was_counted)
 			return true;
 	return false;
 }
 
 /* Blocks signals, which are waited for instead of handled, so that nothing is interrupted half
  * way. */
-static void block_signals(struct stat_job *job)
+static void block_signals(struct stat_timing *timing)
 {
 	static const int ends[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGPIPE };
 	struct sigaction was;
 	size_t i;
 
-	sigemptyset(&job->signals);
-	sigaddset(&job->signals, SIGCHLD);
+	sigemptyset(&timing->signals);
+	sigaddset(&timing->signals, SIGCHLD);
 	/* The caller may ignore some signals, as nohup(1) does. */
 	for (i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
 		if (sigaction(ends[i], NULL, &was) == 0 && was.sa_handler != SIG_IGN)
-			sigaddset(&job->signals, ends[i]);
+			sigaddset(&timing->signals, ends[i]);
 	signal(SIGCHLD, SIG_DFL);
-	sigprocmask(SIG_BLOCK, &job->signals, &job->saved_signals);
+	sigprocmask(SIG_BLOCK, &timing->signals, &timing->saved_signals);
 }
 
 int count_runs(struct stat_job *job)
@@ -484,17 +495,17 @@ int count_runs(struct stat_job *job)
 	unsigned run;
 	int rc = EXIT_DONE, status = EXIT_DONE;
 
-	job->run_seconds = calloc(job->repeat, sizeof(*job->run_seconds));
-	if (!job->run_seconds)
+	job->result.run_seconds = calloc(job->timing.repeat, sizeof(*job->result.run_seconds));
+	if (!job->result.run_seconds)
 		return report_bad_option("runs", ENOMEM);
-	block_signals(job);
-	job->since = now_ns();
-	for (run = 1; run <= job->repeat && !job->interrupted; run++) {
-		close_targets(job);
+	block_signals(&job->timing);
+	job->timing.since = now_ns();
+	for (run = 1; run <= job->timing.repeat && !job->timing.interrupted; run++) {
+		close_targets(&job->targets);
 		rc = run_once(job, run);
 		if (rc != EXIT_DONE)
 			status = rc;
-		if (!job->n_rows)
+		if (!job->result.n_rows)
 			return rc;
 		if (rc == NOT_FOUND || rc == NOT_RUN)
 			break;
@@ -502,13 +513,14 @@ int count_runs(struct stat_job *job)
 	term_progress(stderr, "");
 	/* A run that did not start, or without readable counts, adds nothing; a run that was too
 	 * short adds no time. */
-	job->repeat = job->runs ? job->runs : 1;
-	if (!job->interval && job->rows[0].tally.runs)
-		report_run(job, job->elapsed / job->repeat, -1);
-	if (job->interval)
+	job->timing.repeat = job->result.runs ? job->result.runs : 1;
+	if (!job->timing.interval && job->result.rows[0].tally.runs)
+		report_run(job, job->result.elapsed / job->timing.repeat, -1);
+	if (job->timing.interval)
 		report_why(job);
-	if (job->html && job->runs && write_page(job, job->elapsed / job->repeat) != EXIT_DONE &&
+	if (job->options.html && job->result.runs &&
+	    write_page(job, job->result.elapsed / job->timing.repeat) != EXIT_DONE &&
 	    status == EXIT_DONE)
 		status = EXIT_REFUSED;
-	return status == EXIT_DONE && !has_counts(job) ? EXIT_REFUSED : status;
+	return status == EXIT_DONE && !has_counts(&job->result) ? EXIT_REFUSED : status;
 }

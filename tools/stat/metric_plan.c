@@ -45,8 +45,8 @@ static bool add_member(void *arg, int pmu, unsigned event, const pfm_metric_info
 	struct group_expansion *g = arg;
 
 	g->members++;
-	if (g->job->metrics.n < MAX_METRICS && !(g->tree && is_info_metric(info->name)))
-		g->failed = !add_stat_metric(&g->job->metrics, pmu, event);
+	if (g->job->result.metrics.n < MAX_METRICS && !(g->tree && is_info_metric(info->name)))
+		g->failed = !add_stat_metric(&g->job->result.metrics, pmu, event);
 	return !g->failed;
 }
 
@@ -70,7 +70,7 @@ static int add_name(struct stat_job *job, const char *name)
 	unsigned members;
 
 	if (!rc)
-		return add_stat_metric(&job->metrics, m.pmu, m.event)
+		return add_stat_metric(&job->result.metrics, m.pmu, m.event)
 		               ? EXIT_DONE
 		               : report_bad_option("metrics", ENOMEM);
 	if (!add_group(job, name, false, &members))
@@ -78,18 +78,18 @@ static int add_name(struct stat_job *job, const char *name)
 	if (members)
 		return EXIT_DONE;
 	report_stat_refusal(job, name, &error);
-	if (error.kind == PFM_KIND_UNKNOWN_EVENT && !job->json)
+	if (error.kind == PFM_KIND_UNKNOWN_EVENT && !job->options.json)
 		fputs("  'pfm list --metrics' lists the metrics\n", stderr);
 	return EXIT_REFUSED;
 }
 
-bool add_session_metrics(struct stat_job *job, const pfm_session_t *session)
+bool add_session_metrics(struct stat_result *result, const pfm_session_t *session)
 {
 	pfm_session_metric_t m = PFM_INIT(m);
 
 	for (unsigned i = 0; i < pfm_count_metrics(session); i++)
 		if (!pfm_compute_session_metric(session, i, NULL, 0, 0, &m) &&
-		    !add_stat_metric(&job->metrics, m.pmu, m.event))
+		    !add_stat_metric(&result->metrics, m.pmu, m.event))
 			return false;
 	return true;
 }
@@ -99,16 +99,16 @@ bool add_session_metrics(struct stat_job *job, const pfm_session_t *session)
 /* Lists the metrics as "PMU::NAME" for the plan, followed by @more empty places. */
 static char **list_metric_texts(const struct stat_job *job, unsigned more)
 {
-	char **texts = calloc(job->metrics.n + more + 1, sizeof(*texts));
+	char **texts = calloc(job->result.metrics.n + more + 1, sizeof(*texts));
 	perfmon_pmu_info_t pmu = PFM_INIT(pmu);
 	pfm_metric_info_t info = PFM_INIT(info);
 
-	for (unsigned i = 0; texts && i < job->metrics.n; i++) {
+	for (unsigned i = 0; texts && i < job->result.metrics.n; i++) {
 		size_t size;
 
-		if (pfm_describe_pmu(job->ctx, job->metrics.at[i].pmu, &pmu) ||
-		    pfm_describe_metric(job->ctx, job->metrics.at[i].pmu, job->metrics.at[i].event,
-		                        &info))
+		if (pfm_describe_pmu(job->ctx, job->result.metrics.at[i].pmu, &pmu) ||
+		    pfm_describe_metric(job->ctx, job->result.metrics.at[i].pmu,
+		                        job->result.metrics.at[i].event, &info))
 			continue;
 		size = strlen(pmu.name) + strlen(info.name) + 3;
 		texts[i] = malloc(size);
@@ -119,7 +119,7 @@ static char **list_metric_texts(const struct stat_job *job, unsigned more)
 }
 
 /* Adds the groups of @plan as texts for a session. */
-static bool add_plan(struct stat_job *job, const pfm_plan_t *plan)
+static bool add_plan(struct stat_request *request, const pfm_plan_t *plan)
 {
 	bool is_added = true;
 	int len;
@@ -129,7 +129,7 @@ static bool add_plan(struct stat_job *job, const pfm_plan_t *plan)
 
 		if (text)
 			pfm_print_plan_group(plan, g, text, (size_t)len + 1);
-		is_added = text && event_list_add(&job->events, text);
+		is_added = text && event_list_add(&request->events, text);
 		free(text);
 	}
 	return is_added;
@@ -137,16 +137,16 @@ static bool add_plan(struct stat_job *job, const pfm_plan_t *plan)
 
 /* Appends the events of -e to the @n @texts, except pfm's own: with --rotate they are in the plan.
  * Returns the number of texts. */
-static unsigned move_events(struct stat_job *job, char **texts, unsigned n)
+static unsigned move_events(struct stat_request *request, char **texts, unsigned n)
 {
 	unsigned kept = 0;
 
-	for (unsigned i = 0; i < job->events.n; i++)
-		if (find_own_event(job->events.texts[i]))
-			job->events.texts[kept++] = job->events.texts[i];
+	for (unsigned i = 0; i < request->events.n; i++)
+		if (find_own_event(request->events.texts[i]))
+			request->events.texts[kept++] = request->events.texts[i];
 		else
-			texts[n++] = job->events.texts[i];
-	job->events.n = kept;
+			texts[n++] = request->events.texts[i];
+	request->events.n = kept;
 	return n;
 }
 
@@ -177,18 +177,18 @@ static uint64_t count_kept_counters(const pfm_ctx_t *ctx, unsigned n_free)
 
 static int plan_metrics(struct stat_job *job)
 {
-	unsigned n = job->metrics.n;
+	unsigned n = job->result.metrics.n;
 	pfm_error_t error = PFM_INIT(error);
 	pfm_plan_options_t options = PFM_INIT(options);
 	pfm_plan_t *plan = NULL;
-	char **texts = list_metric_texts(job, job->events.n);
+	char **texts = list_metric_texts(job, job->request.events.n);
 	int rc = PFMLIB_ERR_NOMEM;
 	int status = EXIT_DONE;
 
-	options.taken = count_kept_counters(job->ctx, job->counters_free);
-	options.flags = job->counters_free ? 0 : PFM_PLAN_RESERVED_IF_NEEDED;
+	options.taken = count_kept_counters(job->ctx, job->request.counters_free);
+	options.flags = job->request.counters_free ? 0 : PFM_PLAN_RESERVED_IF_NEEDED;
 	if (texts && job->rotation.is_on)
-		n = move_events(job, texts, n);
+		n = move_events(&job->request, texts, n);
 	if (texts)
 		rc = pfm_create_plan(&plan, job->ctx, (const char *const *)texts, n, &options,
 		                     &error);
@@ -200,7 +200,7 @@ static int plan_metrics(struct stat_job *job)
 	           make_schedule(&job->rotation, plan, (const char *const *)texts, n) !=
 	                   EXIT_DONE) {
 		status = EXIT_REFUSED;
-	} else if (!add_plan(job, plan)) {
+	} else if (!add_plan(&job->request, plan)) {
 		status = report_bad_option("metrics", ENOMEM);
 	}
 	pfm_close_plan(plan);
@@ -215,19 +215,19 @@ static bool add_child_metrics(struct stat_job *job)
 {
 	perfmon_pmu_info_t pmu = PFM_INIT(pmu);
 	pfm_metric_info_t info = PFM_INIT(info);
-	unsigned n = job->metrics.n;
+	unsigned n = job->result.metrics.n;
 
 	for (unsigned i = 0; i < n; i++) {
-		struct stat_metric m = job->metrics.at[i];
+		struct stat_metric m = job->result.metrics.at[i];
 
 		if (pfm_describe_pmu(job->ctx, m.pmu, &pmu))
 			continue;
-		for (unsigned e = 0; e < pmu.n_events && job->metrics.n < MAX_METRICS; e++)
+		for (unsigned e = 0; e < pmu.n_events && job->result.metrics.n < MAX_METRICS; e++)
 			if (!pfm_describe_metric(job->ctx, m.pmu, e, &info) &&
 			    !is_info_metric(info.name) &&
 			    is_child_metric(job, &(struct stat_metric){ .pmu = m.pmu, .event = e },
 			                    &m) &&
-			    !add_stat_metric(&job->metrics, m.pmu, e))
+			    !add_stat_metric(&job->result.metrics, m.pmu, e))
 				return false;
 	}
 	return true;
@@ -240,12 +240,12 @@ static void drop_deeper_levels(struct stat_job *job, unsigned level, unsigned fi
 	pfm_metric_info_t info = PFM_INIT(info);
 	unsigned n = first;
 
-	for (unsigned i = first; i < job->metrics.n; i++)
-		if (pfm_describe_metric(job->ctx, job->metrics.at[i].pmu, job->metrics.at[i].event,
-		                        &info) ||
+	for (unsigned i = first; i < job->result.metrics.n; i++)
+		if (pfm_describe_metric(job->ctx, job->result.metrics.at[i].pmu,
+		                        job->result.metrics.at[i].event, &info) ||
 		    info.level <= level)
-			job->metrics.at[n++] = job->metrics.at[i];
-	job->metrics.n = n;
+			job->result.metrics.at[n++] = job->result.metrics.at[i];
+	job->result.metrics.n = n;
 }
 
 /* Adds levels 1 to @level of the tree of top-down analysis. Vendors' lists have groups for the
@@ -253,7 +253,7 @@ static void drop_deeper_levels(struct stat_job *job, unsigned level, unsigned fi
 static int add_topdown(struct stat_job *job, unsigned level)
 {
 	static const char *const names[] = { "TmaL", "Topdown_L", "PipelineL" };
-	unsigned before = job->metrics.n, earlier, members;
+	unsigned before = job->result.metrics.n, earlier, members;
 	char group[24];
 
 	for (unsigned i = 1; i <= level && i <= MAX_DEPTH; i++)
@@ -263,12 +263,12 @@ static int add_topdown(struct stat_job *job, unsigned level)
 				return report_bad_option("metrics", ENOMEM);
 		}
 	do {
-		earlier = job->metrics.n;
+		earlier = job->result.metrics.n;
 		if (!add_child_metrics(job))
 			return report_bad_option("metrics", ENOMEM);
-	} while (job->metrics.n > earlier);
+	} while (job->result.metrics.n > earlier);
 	drop_deeper_levels(job, level, before);
-	if (job->metrics.n > before)
+	if (job->result.metrics.n > before)
 		return EXIT_DONE;
 	fprintf(stderr,
 	        "%s: the processor of this machine has no top-down metrics; name those of another "
@@ -281,15 +281,15 @@ int plan_stat_metrics(struct stat_job *job)
 {
 	int status = EXIT_DONE;
 
-	for (unsigned i = 0; i < job->metric_names.n && status == EXIT_DONE; i++)
-		status = add_name(job, job->metric_names.texts[i]);
-	if (status == EXIT_DONE && job->topdown)
-		status = add_topdown(job, job->topdown);
+	for (unsigned i = 0; i < job->request.metric_names.n && status == EXIT_DONE; i++)
+		status = add_name(job, job->request.metric_names.texts[i]);
+	if (status == EXIT_DONE && job->request.topdown)
+		status = add_topdown(job, job->request.topdown);
 	if (status == EXIT_DONE && !order_metric_tree(job))
 		status = report_bad_option("metrics", ENOMEM);
-	if (status == EXIT_DONE && (job->metrics.n || job->rotation.is_on))
+	if (status == EXIT_DONE && (job->result.metrics.n || job->rotation.is_on))
 		status = plan_metrics(job);
-	if (status != EXIT_DONE || job->events.n)
+	if (status != EXIT_DONE || job->request.events.n)
 		return status;
 	fprintf(stderr,
 	        "%s: these metrics need no events: name an event to count with -e as well\n",
@@ -299,8 +299,8 @@ int plan_stat_metrics(struct stat_job *job)
 
 void free_stat_metrics(struct stat_job *job)
 {
-	free(job->metrics.at);
-	free(job->ratios.at);
-	event_list_free(&job->metric_names);
+	free(job->result.metrics.at);
+	free(job->result.ratios.at);
+	event_list_free(&job->request.metric_names);
 	free_rotation(&job->rotation);
 }

@@ -48,22 +48,24 @@ static struct event_at find_general_event(const struct stat_job *job, struct eve
 }
 
 /* True if a row counts this event. */
-static bool has_event(const struct stat_job *job, struct event_at at)
+static bool has_event(const struct stat_result *result, struct event_at at)
 {
-	for (unsigned i = 0; i < job->n_rows; i++)
-		if (is_same_event(job->rows[i].named, at))
+	for (unsigned i = 0; i < result->n_rows; i++)
+		if (is_same_event(result->rows[i].named, at))
 			return true;
 	return false;
 }
 
 void find_row_events(struct stat_job *job)
 {
-	for (struct stat_row *row = job->rows; row < job->rows + job->n_rows; row++)
+	for (struct stat_row *row = job->result.rows; row < job->result.rows + job->result.n_rows;
+	     row++)
 		row->named = find_event_by_name(job, row->event);
-	for (struct stat_row *row = job->rows; row < job->rows + job->n_rows; row++) {
+	for (struct stat_row *row = job->result.rows; row < job->result.rows + job->result.n_rows;
+	     row++) {
 		struct event_at at = find_general_event(job, row->named);
 
-		row->at = at.pmu >= 0 && !has_event(job, at) ? at : row->named;
+		row->at = at.pmu >= 0 && !has_event(&job->result, at) ? at : row->named;
 	}
 }
 
@@ -88,10 +90,10 @@ bool is_row_of_input(const struct stat_row *row, const struct metric_input *inpu
 	       strcmp(row->event, input->in.alias) == 0;
 }
 
-static bool is_row_of(const struct stat_job *job, unsigned k, const struct metric_search *rows,
-                      const struct metric_input *input)
+static bool is_row_of(const struct stat_result *result, unsigned k,
+                      const struct metric_search *rows, const struct metric_input *input)
 {
-	const struct stat_row *row = &job->rows[k];
+	const struct stat_row *row = &result->rows[k];
 
 	return strcmp(row->label, rows->label) == 0 && is_row_of_input(row, input) &&
 	       (!rows->pmu || strcmp(row->info.pmu, rows->pmu) == 0);
@@ -111,9 +113,10 @@ static int count_inputs_in_group(const struct stat_job *job, const struct metric
 
 	for (unsigned i = 0; row->tally.counted && find_stat_input(job, rows->metric, i, &input);
 	     i++)
-		for (unsigned k = 0; k < job->n_rows; k++)
-			if (job->rows[k].tally.counted && is_same_group(&job->rows[k], row) &&
-			    is_row_of(job, k, rows, &input)) {
+		for (unsigned k = 0; k < job->result.n_rows; k++)
+			if (job->result.rows[k].tally.counted &&
+			    is_same_group(&job->result.rows[k], row) &&
+			    is_row_of(&job->result, k, rows, &input)) {
 				n++;
 				break;
 			}
@@ -137,14 +140,14 @@ static int rank_row_nearness(const struct stat_job *job, const struct stat_row *
 static bool is_repeated(const struct stat_job *job, unsigned k, const struct metric_search *rows,
                         const struct metric_input *input)
 {
-	const struct stat_row *row = &job->rows[k];
+	const struct stat_row *row = &job->result.rows[k];
 	int near = -1;
 
-	for (unsigned i = 0; i < job->n_rows; i++) {
-		const struct stat_row *other = &job->rows[i];
+	for (unsigned i = 0; i < job->result.n_rows; i++) {
+		const struct stat_row *other = &job->result.rows[i];
 		int nearer;
 
-		if (i == k || !is_row_of(job, i, rows, input) ||
+		if (i == k || !is_row_of(&job->result, i, rows, input) ||
 		    strcmp(row->info.pmu, other->info.pmu) != 0)
 			continue;
 		if (near < 0)
@@ -192,10 +195,10 @@ static bool collect_rows_of_input(const struct stat_job *job, const struct metri
 {
 	bool is_found = false;
 
-	for (unsigned k = 0; k < job->n_rows; k++) {
-		if (!is_row_of(job, k, rows, input) || is_repeated(job, k, rows, input))
+	for (unsigned k = 0; k < job->result.n_rows; k++) {
+		if (!is_row_of(&job->result, k, rows, input) || is_repeated(job, k, rows, input))
 			continue;
-		collect_row(job, &job->rows[k], i, c);
+		collect_row(job, &job->result.rows[k], i, c);
 		is_found = true;
 	}
 	return is_found;
@@ -232,10 +235,10 @@ static int compute_rows(const struct stat_job *job, const struct stat_metric *m,
 		                     .seconds = elapsed > 0 ? elapsed : 0 };
 
 	if (needs_slices(job)) {
-		data.model =
-			job->repeat > 1 ? PFM_ERROR_FROM_REPETITIONS : PFM_ERROR_FROM_INTERVALS;
-		data.n_parts = job->n_slices;
-		data.runs_per_part = job->repeat > 1 ? job->runs_in_slice : 1;
+		data.model = job->timing.repeat > 1 ? PFM_ERROR_FROM_REPETITIONS
+		                                    : PFM_ERROR_FROM_INTERVALS;
+		data.n_parts = job->slices.n;
+		data.runs_per_part = job->timing.repeat > 1 ? job->slices.runs_each : 1;
 	}
 	return pfm_compute_counted_metric(job->ctx, m->pmu, m->event, &data, out);
 }

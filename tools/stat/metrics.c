@@ -11,18 +11,18 @@ const char *get_common_pmu(const struct stat_job *job, int number)
 {
 	perfmon_pmu_info_t pmu = PFM_INIT(pmu);
 
-	for (unsigned i = 0; i < job->metrics.n; i++)
-		if (job->metrics.at[i].pmu != number)
+	for (unsigned i = 0; i < job->result.metrics.n; i++)
+		if (job->result.metrics.at[i].pmu != number)
 			return pfm_describe_pmu(job->ctx, number, &pmu) ? "" : pmu.name;
 	return "";
 }
 
 /* Prints the mark of an impossible value; its reason follows the metrics. */
-static void print_check(const struct stat_job *job, const pfm_session_metric_t *v)
+static void print_check(const struct stat_report *report, const pfm_session_metric_t *v)
 {
 	if (v->plausibility)
-		fprintf(job->out, "  %s%s%s", term_colour_begin(job->out, RED),
-		        pfm_plausibility_name(v->plausibility), term_colour_end(job->out));
+		fprintf(report->out, "  %s%s%s", term_colour_begin(report->out, RED),
+		        pfm_plausibility_name(v->plausibility), term_colour_end(report->out));
 }
 
 static void print_metric(const struct stat_job *job, const struct metric_answer *r,
@@ -37,39 +37,39 @@ static void print_metric(const struct stat_job *job, const struct metric_answer 
 	else
 		snprintf(value, sizeof(value), "<%s>", pfm_metric_state_name(v->state));
 	if (time >= 0)
-		fprintf(job->out, "%12.6f", time);
+		fprintf(job->report.out, "%12.6f", time);
 	if (*label)
-		print_label(job, label, measure_widest_label(job));
-	fprintf(job->out, "%s%20s%s %s%s%*s%s",
-	        term_colour_begin(job->out, v->state                ? RED
-	                                    : v->over_threshold > 0 ? YELLOW
-	                                                            : PLAIN),
-	        value, term_colour_end(job->out), v->state ? "" : r->info.unit,
+		print_label(job, label, measure_widest_label(&job->result));
+	fprintf(job->report.out, "%s%20s%s %s%s%*s%s",
+	        term_colour_begin(job->report.out, v->state                ? RED
+	                                           : v->over_threshold > 0 ? YELLOW
+	                                                                   : PLAIN),
+	        value, term_colour_end(job->report.out), v->state ? "" : r->info.unit,
 	        !v->state && *r->info.unit ? "  " : "",
 	        r->info.level > 1 && *r->info.parent ? 2 * (int)(r->info.level - 1) : 0, "",
 	        r->info.name);
 	if (*pmu)
-		fprintf(job->out, "  %s[%s]%s", term_colour_begin(job->out, DIM), pmu,
-		        term_colour_end(job->out));
+		fprintf(job->report.out, "  %s[%s]%s", term_colour_begin(job->report.out, DIM), pmu,
+		        term_colour_end(job->report.out));
 	if (!v->state && v->error > 0)
-		fprintf(job->out, "  +- %.2g", v->error);
+		fprintf(job->report.out, "  +- %.2g", v->error);
 	if (!v->state && v->error < 0)
-		fprintf(job->out, "  +- unknown");
+		fprintf(job->report.out, "  +- unknown");
 	if (!v->state && v->quality == PFM_QUALITY_SCALED && v->across_groups)
-		fprintf(job->out, "  (from groups counted at different times)");
+		fprintf(job->report.out, "  (from groups counted at different times)");
 	else if (!v->state && v->quality != PFM_QUALITY_EXACT)
-		fprintf(job->out, "  %s", pfm_quality_name(v->quality));
+		fprintf(job->report.out, "  %s", pfm_quality_name(v->quality));
 	if (v->over_threshold > 0)
-		fputs("  look closer", job->out);
-	print_check(job, v);
-	fputc('\n', job->out);
+		fputs("  look closer", job->report.out);
+	print_check(&job->report, v);
+	fputc('\n', job->report.out);
 }
 
 static void put_metric_line(const struct stat_job *job, const struct metric_answer *r,
                             const char *label, double time)
 {
 	const pfm_session_metric_t *v = &r->value;
-	struct json j = { .out = job->out };
+	struct json j = { .out = job->report.out };
 	perfmon_pmu_info_t pmu = PFM_INIT(pmu);
 
 	put_begin(&j, NULL, '{');
@@ -114,13 +114,14 @@ static void print_metric_columns(const struct stat_job *job, const struct metric
                                  const char *label, double time)
 {
 	const pfm_session_metric_t *v = &r->value;
-	const char *sep = job->separator;
+	const char *sep = job->options.separator;
 	char value[NUMBER_SIZE] = "", error[NUMBER_SIZE] = "", unit[UNIT_SIZE];
 
 	put_time_field(job, time);
 	if (has_row_labels(job))
 		put_field(job, label, sep);
-	fprintf(job->out, "%s%s%s%s%s%s", sep, sep, sep, job->repeats ? sep : "", sep, sep);
+	fprintf(job->report.out, "%s%s%s%s%s%s", sep, sep, sep, job->timing.repeats ? sep : "", sep,
+	        sep);
 	if (!v->state)
 		snprintf(value, sizeof(value), "%.9g", v->value);
 	snprintf(unit, sizeof(unit), "%s%s%s", r->info.unit, *r->info.unit ? "  " : "",
@@ -142,10 +143,10 @@ static void print_metric_columns(const struct stat_job *job, const struct metric
 
 enum { MAX_SUM_PARTS = 8 };
 
-bool is_requested_metric(const struct stat_job *job, int pmu, unsigned event)
+bool is_requested_metric(const struct stat_result *result, int pmu, unsigned event)
 {
-	for (unsigned i = 0; i < job->metrics.n; i++)
-		if (job->metrics.at[i].pmu == pmu && job->metrics.at[i].event == event)
+	for (unsigned i = 0; i < result->metrics.n; i++)
+		if (result->metrics.at[i].pmu == pmu && result->metrics.at[i].event == event)
 			return true;
 	return false;
 }
@@ -162,7 +163,7 @@ static void check_sum(const struct stat_job *job, const char *label, double elap
 	int n = pfm_list_metric_sum(job->ctx, v->pmu, v->event, events, MAX_SUM_PARTS, &whole);
 
 	for (int i = 0; i < n; i++)
-		if (!is_requested_metric(job, v->pmu, events[i]))
+		if (!is_requested_metric(&job->result, v->pmu, events[i]))
 			return;
 	for (int i = 0; i < n; i++) {
 		struct metric_answer a;
@@ -203,10 +204,10 @@ static void add_reason(struct check_reasons *r, const pfm_session_metric_t *v)
 		r->list[r->n++] = (struct check_reason){ v->plausibility, v->reason };
 }
 
-static void print_check_reasons(const struct stat_job *job, const struct check_reasons *r)
+static void print_check_reasons(const struct stat_report *report, const struct check_reasons *r)
 {
 	for (unsigned i = 0; i < r->n; i++)
-		fprintf(job->out, "\n  %s:\n    %s\n", pfm_plausibility_name(r->list[i].result),
+		fprintf(report->out, "\n  %s:\n    %s\n", pfm_plausibility_name(r->list[i].result),
 		        r->list[i].text);
 }
 
@@ -222,9 +223,9 @@ static void report_metric(const struct stat_job *job, const struct stat_metric *
 	if (r.value.plausibility == PFM_PLAUSIBLE && !r.value.state)
 		check_sum(job, label, elapsed, &r.value);
 	add_reason(reasons, &r.value);
-	if (job->json)
+	if (job->options.json)
 		put_metric_line(job, &r, label, time);
-	else if (job->separator)
+	else if (job->options.separator)
 		print_metric_columns(job, &r, label, time);
 	else
 		print_metric(job, &r, label, time);
@@ -234,13 +235,14 @@ static void report_metric(const struct stat_job *job, const struct stat_metric *
 static void report_labels(const struct stat_job *job, const struct stat_metric *m, double elapsed,
                           double time, bool whole, struct check_reasons *reasons)
 {
-	for (unsigned i = 0; i < job->n_rows; i++) {
+	for (unsigned i = 0; i < job->result.n_rows; i++) {
 		unsigned k = 0;
 
-		while (strcmp(job->rows[k].label, job->rows[i].label) != 0)
+		while (strcmp(job->result.rows[k].label, job->result.rows[i].label) != 0)
 			k++;
 		if (k == i)
-			report_metric(job, m, job->rows[i].label, elapsed, time, whole, reasons);
+			report_metric(job, m, job->result.rows[i].label, elapsed, time, whole,
+			              reasons);
 	}
 }
 
@@ -248,8 +250,8 @@ static void report_labels(const struct stat_job *job, const struct stat_metric *
 static void report_ratios(const struct stat_job *job, double elapsed, double time,
                           struct check_reasons *reasons)
 {
-	for (unsigned i = 0; i < job->ratios.n; i++) {
-		struct stat_metric *m = &job->ratios.at[i];
+	for (unsigned i = 0; i < job->result.ratios.n; i++) {
+		struct stat_metric *m = &job->result.ratios.at[i];
 
 		if (!m->is_beside_count)
 			report_labels(job, m, elapsed, time, true, reasons);
@@ -261,11 +263,11 @@ void report_metrics(const struct stat_job *job, double elapsed, double time)
 {
 	struct check_reasons reasons = { .n = 0 };
 
-	for (unsigned i = 0; i < job->metrics.n; i++)
-		report_labels(job, &job->metrics.at[i], elapsed, time, false, &reasons);
-	if (job->json || job->separator)
+	for (unsigned i = 0; i < job->result.metrics.n; i++)
+		report_labels(job, &job->result.metrics.at[i], elapsed, time, false, &reasons);
+	if (job->options.json || job->options.separator)
 		return;
 	report_ratios(job, elapsed, time, &reasons);
 	if (time < 0)
-		print_check_reasons(job, &reasons);
+		print_check_reasons(&job->report, &reasons);
 }

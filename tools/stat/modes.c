@@ -31,11 +31,11 @@ static unsigned get_modes(const char *name)
 	return STAT_COUNTS;
 }
 
-void note_given_option(struct stat_job *job, int id)
+void note_given_option(struct stat_options *o, int id)
 {
 	for (unsigned i = 0; stat_options[i].name; i++)
 		if (stat_options[i].id == id)
-			job->given_options |= (uint64_t)1 << i;
+			o->given_options |= (uint64_t)1 << i;
 }
 
 int check_option_modes(struct command_args *args, const struct stat_job *job, enum stat_mode mode)
@@ -43,7 +43,7 @@ int check_option_modes(struct command_args *args, const struct stat_job *job, en
 	for (unsigned i = 0; stat_options[i].name; i++) {
 		const char *name = stat_options[i].name;
 
-		if (!(job->given_options >> i & 1) || get_modes(name) & mode)
+		if (!(job->options.given_options >> i & 1) || get_modes(name) & mode)
 			continue;
 		if (mode == STAT_COUNTS)
 			return report_usage_error(args, "--%s needs --regions.", name);

@@ -127,38 +127,38 @@ const struct command_option stat_options[] = {
 /* ---- default events -------------------------------------------------------------------------- */
 
 /* Adds the default events. False without memory. */
-static bool add_defaults(struct stat_job *job)
+static bool add_defaults(struct stat_request *request)
 {
 	static const char *const stalls[] = { "stalled-cycles-frontend", "stalled-cycles-backend" };
-	bool is_added = event_list_add(&job->events, FIRST_EVENTS);
+	bool is_added = event_list_add(&request->events, FIRST_EVENTS);
 	char path[128], text[4096];
 
 	for (size_t i = 0; i < sizeof(stalls) / sizeof(stalls[0]) && is_added; i++) {
 		snprintf(path, sizeof(path), "/sys/bus/event_source/devices/cpu/events/%s",
 		         stalls[i]);
 		if (access(make_machine_path(path, text, sizeof(text)), F_OK) == 0)
-			is_added = event_list_add(&job->events, stalls[i]);
+			is_added = event_list_add(&request->events, stalls[i]);
 	}
-	return is_added && event_list_add(&job->events, LAST_EVENTS);
+	return is_added && event_list_add(&request->events, LAST_EVENTS);
 }
 
 static int add_usual_events(struct command_args *args, struct stat_job *job)
 {
 	unsigned i;
 
-	if (job->events.n && job->detail)
+	if (job->request.events.n && job->options.detail)
 		return report_usage_error(
 			args, "-d adds to the default events; it cannot be combined with -e.");
-	if (job->events.n || job->metric_names.n || job->topdown)
+	if (job->request.events.n || job->request.metric_names.n || job->request.topdown)
 		return EXIT_DONE;
-	if (job->model)
+	if (job->options.model)
 		return report_usage_error(
 			args, "The default events do not exist on %s; name events with -e.",
-			job->model);
-	if (!add_defaults(job))
+			job->options.model);
+	if (!add_defaults(&job->request))
 		return report_bad_option("events", ENOMEM);
-	for (i = 0; i < job->detail && i < DETAILS; i++)
-		if (!event_list_add(&job->events, details[i]))
+	for (i = 0; i < job->options.detail && i < DETAILS; i++)
+		if (!event_list_add(&job->request.events, details[i]))
 			return report_bad_option("events", ENOMEM);
 	return EXIT_DONE;
 }
@@ -169,15 +169,15 @@ int check_stat_options(struct command_args *args, struct stat_job *job)
 
 	if (args->n)
 		job->command = args->operands;
-	if (job->cgroups)
-		job->all_cpus = true;
+	if (job->targets.cgroups)
+		job->options.all_cpus = true;
 	status = check_option_modes(args, job, STAT_COUNTS);
 	if (status == EXIT_DONE)
 		status = add_usual_events(args, job);
 	if (status == EXIT_DONE)
 		status = check_option_conflicts(args, job);
 	if (status == EXIT_DONE)
-		status = check_cpu_list(args, job->cpus);
+		status = check_cpu_list(args, job->options.cpus);
 	return status == EXIT_DONE ? check_stat_tasks(job) : status;
 }
 
@@ -213,31 +213,32 @@ static int add_events(struct command_args *args, struct stat_job *job, const cha
 {
 	if (!*list)
 		return report_usage_error(args, "-e: expected events separated by commas.");
-	if (!job->gap && find_list_gap(list))
-		job->gap = list;
-	return event_list_add(&job->events, list) ? -1 : report_bad_option("events", ENOMEM);
+	if (!job->request.gap && find_list_gap(list))
+		job->request.gap = list;
+	return event_list_add(&job->request.events, list) ? -1
+	                                                  : report_bad_option("events", ENOMEM);
 }
 
 /* Adds a filter to the events of the last -e, from number @first on. */
 static int add_filter(struct command_args *args, struct stat_job *job, unsigned first,
                       const char *filter)
 {
-	char **more = realloc(job->filters, (job->events.n + 1) * sizeof(*more));
+	char **more = realloc(job->request.filters, (job->request.events.n + 1) * sizeof(*more));
 	unsigned i;
 
-	if (!job->events.n) {
+	if (!job->request.events.n) {
 		free(more);
-		job->filters = NULL;
+		job->request.filters = NULL;
 		return report_usage_error(args, "--filter applies to the tracepoints of the -e "
 		                                "before it: expected -e before --filter.");
 	}
 	if (!more)
 		return report_bad_option("filters", ENOMEM);
-	job->filters = more;
-	for (i = job->n_filters; i < job->events.n; i++)
+	job->request.filters = more;
+	for (i = job->request.n_filters; i < job->request.events.n; i++)
 		more[i] = NULL;
-	job->n_filters = job->events.n;
-	for (i = first; i < job->events.n; i++) {
+	job->request.n_filters = job->request.events.n;
+	for (i = first; i < job->request.events.n; i++) {
 		free(more[i]);
 		more[i] = strdup(filter);
 		if (!more[i])
@@ -248,22 +249,22 @@ static int add_filter(struct command_args *args, struct stat_job *job, unsigned 
 
 static int add_groups(struct command_args *args, struct stat_job *job, const char *names, bool each)
 {
-	if (job->cgroups)
+	if (job->targets.cgroups)
 		return report_usage_error(
 			args, "expected one -G with all control groups, separated by commas.");
 	if (!*names)
 		return report_usage_error(args, "expected the name of a control group.");
-	job->cgroups = strdup(names);
-	job->each_cgroup = each;
-	job->tell_cgroups = each || strchr(names, ',');
-	return job->cgroups ? -1 : report_bad_option("control groups", ENOMEM);
+	job->targets.cgroups = strdup(names);
+	job->targets.each_cgroup = each;
+	job->targets.tell_cgroups = each || strchr(names, ',');
+	return job->targets.cgroups ? -1 : report_bad_option("control groups", ENOMEM);
 }
 
 int set_aggregation(struct command_args *args, struct stat_job *job, enum aggregation by)
 {
-	if (job->by != BY_NOTHING && job->by != by)
+	if (job->options.by != BY_NOTHING && job->options.by != by)
 		return report_usage_error(args, "expected at most one of the --per-... options.");
-	job->by = by;
+	job->options.by = by;
 	return -1;
 }
 
@@ -291,24 +292,24 @@ static int parse_number(struct command_args *args, const char *name, const char 
 static int parse_stat_option(struct command_args *args, struct stat_job *job, int id,
                              const char *value)
 {
-	unsigned before = job->events.n;
+	unsigned before = job->request.events.n;
 	int status;
 
 	switch (id) {
 	case 'e':
 		status = add_events(args, job, value);
-		job->last = before;
+		job->request.last_list = before;
 		return status;
 	case 'M':
 		if (!*value)
 			return report_usage_error(args,
 			                          "-M: expected metrics separated by commas.");
-		return event_list_add(&job->metric_names, value)
+		return event_list_add(&job->request.metric_names, value)
 		               ? -1
 		               : report_bad_option("metrics", ENOMEM);
 	case OPT_TOPDOWN:
-		job->topdown = 1;
-		return value ? parse_number(args, "--topdown", value, &job->topdown) : -1;
+		job->request.topdown = 1;
+		return value ? parse_number(args, "--topdown", value, &job->request.topdown) : -1;
 	case OPT_CONTROL:
 		if (control_open(&job->control, value))
 			break;
@@ -317,56 +318,59 @@ static int parse_stat_option(struct command_args *args, struct stat_job *job, in
 		                                  "expected fd:N[,ACK] or fifo:PATH[,ACK] after "
 		                                  "--control, got '%s'.",
 		                                  value);
-	case OPT_REGIONS: job->region_format = value ? value : "table"; break;
-	case OPT_REGIONS_SYSTEM: job->regions_system = true; break;
-	case OPT_NO_SUBTRACT: job->no_subtract = true; break;
-	case OPT_NO_RATIOS: job->no_ratios = true; break;
+	case OPT_REGIONS: job->regions.format = value ? value : "table"; break;
+	case OPT_REGIONS_SYSTEM: job->regions.has_system = true; break;
+	case OPT_NO_SUBTRACT: job->regions.no_subtract = true; break;
+	case OPT_NO_RATIOS: job->options.no_ratios = true; break;
 	case OPT_ROTATE: return set_rotation(args, &job->rotation, value, 100);
 	case OPT_WISH: return parse_rotation_wish(args, &job->rotation, value);
 	case OPT_FORMAT:
-		job->format = parse_exposition_format(value);
-		return job->format ? -1
-		                   : report_usage_error(args,
-		                                        "expected openmetrics or prometheus after "
-		                                        "--format, got '%s'.",
-		                                        value);
-	case OPT_HTML: job->html = value; break;
-	case OPT_NO_HEADER: job->has_header = true; break;
-	case OPT_FILTER: return add_filter(args, job, job->last, value);
-	case 'p': return add_ids(args, "-p", value, &job->pids, &job->n_pids);
-	case 't': return add_ids(args, "-t", value, &job->tids, &job->n_tids);
+		job->options.format = parse_exposition_format(value);
+		return job->options.format
+		               ? -1
+		               : report_usage_error(args,
+		                                    "expected openmetrics or prometheus after "
+		                                    "--format, got '%s'.",
+		                                    value);
+	case OPT_HTML: job->options.html = value; break;
+	case OPT_NO_HEADER: job->report.has_header = true; break;
+	case OPT_FILTER: return add_filter(args, job, job->request.last_list, value);
+	case 'p': return add_ids(args, "-p", value, &job->targets.pids, &job->targets.n_pids);
+	case 't': return add_ids(args, "-t", value, &job->targets.tids, &job->targets.n_tids);
 	case 'G': return add_groups(args, job, value, false);
 	case OPT_EACH_CGROUP: return add_groups(args, job, value, true);
 	case 'r':
-		status = parse_number(args, "--repeat", value, &job->repeat);
-		job->repeats = job->repeat > 1;
+		status = parse_number(args, "--repeat", value, &job->timing.repeat);
+		job->timing.repeats = job->timing.repeat > 1;
 		return status;
-	case OPT_INTERVALS: return parse_number(args, "--interval-count", value, &job->intervals);
-	case 'I': return parse_ms(args, "--interval", value, &job->interval);
-	case OPT_TIMEOUT: return parse_ms(args, "--timeout", value, &job->timeout);
+	case OPT_INTERVALS:
+		return parse_number(args, "--interval-count", value, &job->timing.intervals);
+	case 'I': return parse_ms(args, "--interval", value, &job->timing.interval);
+	case OPT_TIMEOUT: return parse_ms(args, "--timeout", value, &job->timing.timeout);
 	case 'D':
-		job->start_off = strcmp(value, "-1") == 0;
-		return job->start_off ? -1 : parse_ms(args, "--delay", value, &job->delay);
-	case 'a': job->all_cpus = true; break;
-	case 'd': job->detail++; break;
-	case 'C': job->cpus = value; break;
-	case 'i': job->no_inherit = true; break;
+		job->timing.start_off = strcmp(value, "-1") == 0;
+		return job->timing.start_off ? -1
+		                             : parse_ms(args, "--delay", value, &job->timing.delay);
+	case 'a': job->options.all_cpus = true; break;
+	case 'd': job->options.detail++; break;
+	case 'C': job->options.cpus = value; break;
+	case 'i': job->options.no_inherit = true; break;
 	case 'o':
-		job->output = value;
+		job->options.output = value;
 		return *value ? -1 : report_usage_error(args, "-o: expected the name of a file.");
-	case 'v': job->verbose = true; break;
-	case 'x': job->separator = value; break;
+	case 'v': job->options.verbose = true; break;
+	case 'x': job->options.separator = value; break;
 	case OPT_PER_CPU: return set_aggregation(args, job, BY_CPU);
 	case OPT_PER_CORE: return set_aggregation(args, job, BY_CORE);
 	case OPT_PER_DIE: return set_aggregation(args, job, BY_DIE);
 	case OPT_PER_SOCKET: return set_aggregation(args, job, BY_SOCKET);
 	case OPT_PER_NODE: return set_aggregation(args, job, BY_NODE);
 	case OPT_PER_THREAD: return set_aggregation(args, job, BY_THREAD);
-	case OPT_APPEND: job->append = true; break;
-	case OPT_TABLE: job->table = true; break;
-	case OPT_DRY_RUN: job->dry_run = true; break;
-	case OPT_JSON: job->json = true; break;
-	case OPT_MODEL: job->model = value; break;
+	case OPT_APPEND: job->options.append = true; break;
+	case OPT_TABLE: job->options.table = true; break;
+	case OPT_DRY_RUN: job->options.dry_run = true; break;
+	case OPT_JSON: job->options.json = true; break;
+	case OPT_MODEL: job->options.model = value; break;
 	}
 	return -1;
 }
@@ -377,12 +381,12 @@ int read_stat_options(struct command_args *args, struct stat_job *job)
 	int id, status;
 
 	while ((id = next_option(args, &value)) > 0) {
-		note_given_option(job, id);
+		note_given_option(&job->options, id);
 		status = parse_stat_option(args, job, id, value);
 		if (status >= 0)
 			return status;
 	}
-	if (id == 0 && job->separator && !*job->separator)
+	if (id == 0 && job->options.separator && !*job->options.separator)
 		return report_usage_error(args,
 		                          "-x: expected a column separator, such as a comma.");
 	return id < 0 ? args->status : -1;

@@ -20,7 +20,7 @@ int check_stat_options(struct command_args *args, struct stat_job *job);
 enum stat_mode { STAT_COUNTS = 1, STAT_REGIONS = 2, STAT_COMMANDS = 4 };
 
 /* Notes that option @id was given. */
-void note_given_option(struct stat_job *job, int id);
+void note_given_option(struct stat_options *options, int id);
 /* Refuses options that @mode would ignore. Returns an exit status. */
 int check_option_modes(struct command_args *args, const struct stat_job *job, enum stat_mode mode);
 

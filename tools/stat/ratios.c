@@ -21,7 +21,7 @@ static bool add_ratio(void *arg, int pmu, unsigned event, const pfm_metric_info_
 /* Adds the usual ratios of PMU @p. False without memory. */
 static bool add_ratios(struct stat_job *job, int p)
 {
-	struct ratio_collection c = { .ratios = &job->ratios };
+	struct ratio_collection c = { .ratios = &job->result.ratios };
 	perfmon_pmu_info_t pmu = PFM_INIT(pmu);
 	char group[128];
 
@@ -46,14 +46,14 @@ static int find_ratios(const struct stat_job *job, int p)
 /* True unless metrics were requested. */
 static bool needs_ratios(const struct stat_job *job)
 {
-	return !job->metrics.n && !job->no_ratios;
+	return !job->result.metrics.n && !job->options.no_ratios;
 }
 
 /* True if some row counts @input. */
-static bool has_row(const struct stat_job *job, const struct metric_input *input)
+static bool has_row(const struct stat_result *result, const struct metric_input *input)
 {
-	for (unsigned i = 0; i < job->n_rows; i++)
-		if (is_row_of_input(&job->rows[i], input))
+	for (unsigned i = 0; i < result->n_rows; i++)
+		if (is_row_of_input(&result->rows[i], input))
 			return true;
 	return false;
 }
@@ -71,7 +71,7 @@ static bool are_metric_inputs_counted(const struct stat_job *job, struct stat_me
 	for (unsigned i = 0; i < info.n_value_inputs && find_stat_input(job, m, i, &input); i++) {
 		if (i == 0 && !*input.in.alias)
 			m->first = input.at;
-		if (!input.in.is_constant && !has_row(job, &input))
+		if (!input.in.is_constant && !has_row(&job->result, &input))
 			return false;
 	}
 	return true;
@@ -84,24 +84,24 @@ bool prepare_ratios(struct stat_job *job)
 	bool is_added = true;
 	int last = -1;
 
-	if (job->metrics.n || !job->no_ratios)
+	if (job->result.metrics.n || !job->options.no_ratios)
 		find_row_events(job);
 	if (!needs_ratios(job))
 		return true;
 	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]) && is_added; i++)
 		is_added = add_ratios(job, pfm_find_pmu(job->ctx, names[i]));
-	for (unsigned i = 0; i < job->n_rows && is_added; i++) {
+	for (unsigned i = 0; i < job->result.n_rows && is_added; i++) {
 		int p;
 
-		p = pfm_find_pmu(job->ctx, job->rows[i].info.pmu);
+		p = pfm_find_pmu(job->ctx, job->result.rows[i].info.pmu);
 		if (p != last)
 			is_added = add_ratios(job, p) && add_ratios(job, find_ratios(job, p));
 		last = p;
 	}
-	for (unsigned i = 0; i < job->ratios.n; i++)
-		if (are_metric_inputs_counted(job, &job->ratios.at[i]))
-			job->ratios.at[n++] = job->ratios.at[i];
-	job->ratios.n = n;
+	for (unsigned i = 0; i < job->result.ratios.n; i++)
+		if (are_metric_inputs_counted(job, &job->result.ratios.at[i]))
+			job->result.ratios.at[n++] = job->result.ratios.at[i];
+	job->result.ratios.n = n;
 	return is_added;
 }
 
@@ -117,13 +117,13 @@ static bool may_start_expression(const struct stat_job *job, const struct stat_m
 }
 
 /* Computes the events of @row per second of task time: of the task-clock with the same label. */
-static bool compute_row_rate(const struct stat_job *job, const struct stat_row *row,
+static bool compute_row_rate(const struct stat_result *result, const struct stat_row *row,
                              struct ratio *out)
 {
 	if (*row->info.unit || row->own || !row->tally.counted || row->info.is_level)
 		return false;
-	for (unsigned i = 0; i < job->n_rows; i++) {
-		const struct stat_row *clock = &job->rows[i];
+	for (unsigned i = 0; i < result->n_rows; i++) {
+		const struct stat_row *clock = &result->rows[i];
 		pfm_quality_t quality = clock->tally.count.quality;
 
 		if (clock->own || strcmp(clock->info.name, "task-clock") != 0 ||
@@ -147,8 +147,8 @@ bool compute_row_ratio(const struct stat_job *job, const struct stat_row *row, d
 	const struct metric_search own = { row->label, row->info.pmu, row, NULL },
 				   all = { row->label, NULL, row, NULL };
 
-	for (unsigned i = 0; i < job->ratios.n; i++) {
-		struct stat_metric *m = &job->ratios.at[i];
+	for (unsigned i = 0; i < job->result.ratios.n; i++) {
+		struct stat_metric *m = &job->result.ratios.at[i];
 
 		if (!may_start_expression(job, m, row) ||
 		    (!evaluate_rows(job, m, &own, elapsed, true, &a) &&
@@ -158,5 +158,5 @@ bool compute_row_ratio(const struct stat_job *job, const struct stat_row *row, d
 		m->is_beside_count = true;
 		return true;
 	}
-	return needs_ratios(job) && compute_row_rate(job, row, out);
+	return needs_ratios(job) && compute_row_rate(&job->result, row, out);
 }

@@ -144,7 +144,7 @@ static char *append_events(char *list, const struct event_list *more)
 static int check_events_alone(struct stat_job *job)
 {
 	pfm_session_options_t options = PFM_INIT(options);
-	const struct event_list *lists[] = { &job->events, &job->metric_names };
+	const struct event_list *lists[] = { &job->request.events, &job->request.metric_names };
 
 	options.flags = PFM_SESSION_DRY_RUN;
 	for (unsigned l = 0; l < 2; l++)
@@ -184,17 +184,17 @@ static int check_options(struct command_args *args, const struct stat_job *job)
 {
 	if (!args->n)
 		return report_usage_error(args, "--regions needs a command after --.");
-	if (job->separator && strcmp(job->separator, ",") != 0)
+	if (job->options.separator && strcmp(job->options.separator, ",") != 0)
 		return report_usage_error(args, "With --regions, -x needs a comma: -x ,");
-	if (job->append && !job->output)
+	if (job->options.append && !job->options.output)
 		return report_usage_error(args, "--append needs --output.");
 	for (unsigned i = 0; i < FORMATS; i++)
-		if (strcmp(job->region_format, formats[i].name) == 0)
+		if (strcmp(job->regions.format, formats[i].name) == 0)
 			return EXIT_DONE;
 	return report_usage_error(args,
 	                          "--regions: expected table, json, csv, likwid, papi, chrome or "
 	                          "firefox, got '%s'.",
-	                          job->region_format);
+	                          job->regions.format);
 }
 
 /* ---- the command ------------------------------------------------------------------------- */
@@ -215,13 +215,14 @@ static _Noreturn void execute_command(char *const *command, const char *events,
 {
 	char options[128], output[PATH_SIZE + 2];
 
-	snprintf(options, sizeof(options), "%s%s%s", job->no_subtract ? "no-subtract," : "",
-	         job->regions_system ? "system," : "", job->by == BY_THREAD ? "per-thread," : "");
+	snprintf(options, sizeof(options), "%s%s%s", job->regions.no_subtract ? "no-subtract," : "",
+	         job->regions.has_system ? "system," : "",
+	         job->options.by == BY_THREAD ? "per-thread," : "");
 	snprintf(output, sizeof(output), "%s/", folder);
 	setenv("PERFMON_REGIONS", events, 1);
 	setenv("PERFMON_REGIONS_OPTIONS", options, 1);
 	setenv("PERFMON_REGIONS_OUTPUT", output, 1);
-	setenv("PERFMON_REGIONS_FORMAT", job->region_format, 1);
+	setenv("PERFMON_REGIONS_FORMAT", job->regions.format, 1);
 	raise_file_limit();
 	execvp(command[0], command);
 	fprintf(stderr, "%s: cannot run '%s': %s\n", program_name, command[0], strerror(errno));
@@ -375,22 +376,24 @@ static unsigned collect_results(const char *path, const char *format, FILE *out,
 static int report_regions(struct stat_job *job, char *const *command, const char *folder,
                           const char *on)
 {
-	FILE *out = strcmp(job->region_format, "table") == 0 && !job->output ? stderr : stdout;
+	FILE *out =
+		strcmp(job->regions.format, "table") == 0 && !job->options.output ? stderr : stdout;
 	unsigned n, missing = 0;
 	bool has_failed;
 
-	if (job->output)
-		out = term_open(job->output, job->append);
+	if (job->options.output)
+		out = term_open(job->options.output, job->options.append);
 	if (!out)
-		return report_bad_option(job->output, errno);
+		return report_bad_option(job->options.output, errno);
 	if (*on && out == stderr)
 		fprintf(out, "Regions are read from perfmon, %s.\n", on);
-	n = collect_results(folder, job->region_format, out, &missing);
+	n = collect_results(folder, job->regions.format, out, &missing);
 	has_failed = fflush(out) != 0 || ferror(out);
-	if (job->output)
+	if (job->options.output)
 		has_failed |= fclose(out) != 0;
 	if (has_failed)
-		return report_bad_option(job->output ? job->output : "results", errno);
+		return report_bad_option(job->options.output ? job->options.output : "results",
+		                         errno);
 	if (!n && !missing)
 		fprintf(stderr, "%s: %s entered no region\n", program_name, command[0]);
 	return n && !missing ? EXIT_DONE : EXIT_REFUSED;
@@ -421,15 +424,15 @@ static int run_in_folder(struct command_args *args, struct stat_job *job, const 
 /* --json and -x choose a format unless --regions=FORMAT does. */
 static int choose_format(struct command_args *args, struct stat_job *job)
 {
-	const char *format = job->json ? "json" : "csv";
+	const char *format = job->options.json ? "json" : "csv";
 
-	if (!job->json && !job->separator)
+	if (!job->options.json && !job->options.separator)
 		return EXIT_DONE;
-	if ((job->json && job->separator) ||
-	    (strcmp(job->region_format, "table") != 0 && strcmp(job->region_format, format) != 0))
+	if ((job->options.json && job->options.separator) ||
+	    (strcmp(job->regions.format, "table") != 0 && strcmp(job->regions.format, format) != 0))
 		return report_usage_error(args,
 		                          "expected one format: --regions=FORMAT, --json or -x.");
-	job->region_format = format;
+	job->regions.format = format;
 	return EXIT_DONE;
 }
 
@@ -445,13 +448,15 @@ int count_regions(struct command_args *args, struct stat_job *job)
 		status = check_options(args, job);
 	if (status != EXIT_DONE)
 		return status;
-	if (!job->events.n && !job->metric_names.n && !event_list_add(&job->events, USUAL_EVENTS))
+	if (!job->request.events.n && !job->request.metric_names.n &&
+	    !event_list_add(&job->request.events, USUAL_EVENTS))
 		return report_bad_option("events", ENOMEM);
-	job->ctx = open_context(job->model);
+	job->ctx = open_context(job->options.model);
 	if (!job->ctx)
 		return EXIT_REFUSED;
 	status = check_events_alone(job);
-	events = append_events(append_events(strdup(""), &job->events), &job->metric_names);
+	events = append_events(append_events(strdup(""), &job->request.events),
+	                       &job->request.metric_names);
 	if (!events)
 		return report_bad_option("events", ENOMEM);
 	if (status == EXIT_DONE)

@@ -68,31 +68,33 @@ static void format_tally_value(const pfm_tally_t *t, char buf[NUMBER_MAX])
 		group_digits(get_row_value(t), buf);
 }
 
-size_t measure_widest_label(const struct stat_job *job)
+size_t measure_widest_label(const struct stat_result *result)
 {
 	size_t widest = 0;
 
-	for (unsigned i = 0; i < job->n_rows; i++)
-		if (strlen(job->rows[i].label) > widest)
-			widest = strlen(job->rows[i].label);
+	for (unsigned i = 0; i < result->n_rows; i++)
+		if (strlen(result->rows[i].label) > widest)
+			widest = strlen(result->rows[i].label);
 	return widest;
 }
 
 void print_label(const struct stat_job *job, const char *label, size_t widest)
 {
-	const char *before = job->by != BY_CPU || job->tell_cgroups ? "" : *label ? "CPU " : "    ";
+	const char *before = job->options.by != BY_CPU || job->targets.tell_cgroups ? ""
+	                     : *label                                               ? "CPU "
+	                                                                            : "    ";
 
-	fprintf(job->out, "  %s%-*s", before, (int)widest, label);
+	fprintf(job->report.out, "  %s%-*s", before, (int)widest, label);
 }
 
 /* Returns the width of the column of units; 0 if no row has a unit. */
-static size_t measure_widest_unit(const struct stat_job *job)
+static size_t measure_widest_unit(const struct stat_result *result)
 {
 	size_t widest = 0;
 
-	for (unsigned i = 0; i < job->n_rows; i++)
-		if (strlen(job->rows[i].info.unit) > widest)
-			widest = strlen(job->rows[i].info.unit);
+	for (unsigned i = 0; i < result->n_rows; i++)
+		if (strlen(result->rows[i].info.unit) > widest)
+			widest = strlen(result->rows[i].info.unit);
 	return widest;
 }
 
@@ -159,23 +161,23 @@ static void print_row(const struct stat_job *job, const struct stat_row *row, do
 	                                                           : YELLOW;
 
 	format_tally_value(t, value);
-	format_remark(t, job->repeat, compute_row_interval(job, row), remark);
+	format_remark(t, job->timing.repeat, compute_row_interval(job, row), remark);
 	if (time >= 0)
-		fprintf(job->out, "%12.6f", time);
+		fprintf(job->report.out, "%12.6f", time);
 	if (labels)
 		print_label(job, row->label, labels);
-	fprintf(job->out, "%s %19s%s ", term_colour_begin(job->out, style), value,
-	        term_colour_end(job->out));
+	fprintf(job->report.out, "%s %19s%s ", term_colour_begin(job->report.out, style), value,
+	        term_colour_end(job->report.out));
 	if (units)
-		fprintf(job->out, "%-*s ", (int)units, t->counted ? info->unit : "");
-	fputs(info->name, job->out);
+		fprintf(job->report.out, "%-*s ", (int)units, t->counted ? info->unit : "");
+	fputs(info->name, job->report.out);
 	if (*info->pmu && !strstr(info->name, info->pmu))
-		fprintf(job->out, "  %s[%s]%s", term_colour_begin(job->out, DIM), info->pmu,
-		        term_colour_end(job->out));
-	fputs(remark, job->out);
+		fprintf(job->report.out, "  %s[%s]%s", term_colour_begin(job->report.out, DIM),
+		        info->pmu, term_colour_end(job->report.out));
+	fputs(remark, job->report.out);
 	if (compute_row_ratio(job, row, elapsed, &ratio))
-		print_ratio(job->out, &ratio, t->count.quality);
-	fputc('\n', job->out);
+		print_ratio(job->report.out, &ratio, t->count.quality);
+	fputc('\n', job->report.out);
 }
 
 bool is_from_generic_fallback(const pfm_ctx_t *ctx, const char *text)
@@ -188,10 +190,10 @@ bool is_from_generic_fallback(const pfm_ctx_t *ctx, const char *text)
 }
 
 /* True if an earlier row has the same event, whose notes were printed already. */
-static bool is_named_before(const struct stat_job *job, unsigned i, const char *name)
+static bool is_named_before(const struct stat_result *result, unsigned i, const char *name)
 {
 	for (unsigned k = 0; k < i; k++)
-		if (strcmp(job->rows[k].info.name, name) == 0)
+		if (strcmp(result->rows[k].info.name, name) == 0)
 			return true;
 	return false;
 }
@@ -202,14 +204,14 @@ static void print_notes(const struct stat_job *job)
 	char note[NOTE_MAX];
 	unsigned i;
 
-	for (i = 0; i < job->n_rows; i++) {
-		const char *name = job->rows[i].info.name;
+	for (i = 0; i < job->result.n_rows; i++) {
+		const char *name = job->result.rows[i].info.name;
 
-		if (job->rows[i].own || !*describe_uncertainty(job->ctx, name, note) ||
-		    is_named_before(job, i, name))
+		if (job->result.rows[i].own || !*describe_uncertainty(job->ctx, name, note) ||
+		    is_named_before(&job->result, i, name))
 			continue;
-		fprintf(job->out, "\n  %s:\n    ", name);
-		term_wrap(job->out, 4, 4, note);
+		fprintf(job->report.out, "\n  %s:\n    ", name);
+		term_wrap(job->report.out, 4, 4, note);
 	}
 }
 
@@ -219,10 +221,11 @@ static bool has_same_sentences(const pfm_count_info_t *a, const pfm_count_info_t
 }
 
 /* True if an earlier row has the same cause and remedy, which were printed already. */
-static bool is_reason_repeated(const struct stat_job *job, unsigned i, const pfm_count_info_t *info)
+static bool is_reason_repeated(const struct stat_result *result, unsigned i,
+                               const pfm_count_info_t *info)
 {
 	for (unsigned k = 0; k < i; k++)
-		if (has_same_sentences(&job->rows[k].info, info))
+		if (has_same_sentences(&result->rows[k].info, info))
 			return true;
 	return false;
 }
@@ -232,13 +235,13 @@ static void print_names(const struct stat_job *job, unsigned i, const pfm_count_
 {
 	const char *between = "  ";
 
-	for (unsigned k = i; k < job->n_rows; k++) {
-		const pfm_count_info_t *other = &job->rows[k].info;
+	for (unsigned k = i; k < job->result.n_rows; k++) {
+		const pfm_count_info_t *other = &job->result.rows[k].info;
 
 		if (!has_same_sentences(other, info) ||
-		    (k > i && is_named_before(job, k, other->name)))
+		    (k > i && is_named_before(&job->result, k, other->name)))
 			continue;
-		fprintf(job->out, "%s%s", between, other->name);
+		fprintf(job->report.out, "%s%s", between, other->name);
 		between = ", ";
 	}
 }
@@ -246,25 +249,25 @@ static void print_names(const struct stat_job *job, unsigned i, const pfm_count_
 /* Prints why counts are not exact: each reason once with its events. */
 static void print_reasons(const struct stat_job *job)
 {
-	for (unsigned i = 0; i < job->n_rows; i++) {
-		const pfm_count_info_t *info = &job->rows[i].info;
+	for (unsigned i = 0; i < job->result.n_rows; i++) {
+		const pfm_count_info_t *info = &job->result.rows[i].info;
 
-		if (!*info->why || is_reason_repeated(job, i, info))
+		if (!*info->why || is_reason_repeated(&job->result, i, info))
 			continue;
-		fputc('\n', job->out);
+		fputc('\n', job->report.out);
 		print_names(job, i, info);
-		fputs(":\n    ", job->out);
-		term_wrap(job->out, 4, 4, info->why);
+		fputs(":\n    ", job->report.out);
+		term_wrap(job->report.out, 4, 4, info->why);
 		if (*info->remedy) {
-			fputs("    ", job->out);
-			term_wrap(job->out, 4, 4, info->remedy);
+			fputs("    ", job->report.out);
+			term_wrap(job->report.out, 4, 4, info->remedy);
 		}
 	}
 }
 
 void report_why(const struct stat_job *job)
 {
-	if (!job->json && !job->separator && !job->format)
+	if (!job->options.json && !job->options.separator && !job->options.format)
 		print_reasons(job);
 }
 
@@ -274,56 +277,58 @@ static void print_runs(const struct stat_job *job, double mean)
 	double most = 0;
 	unsigned i;
 
-	fprintf(job->out, "\n  %sSeconds of each run, and the difference from the mean%s\n",
-	        term_colour_begin(job->out, BOLD), term_colour_end(job->out));
-	for (i = 0; i < job->repeat; i++)
-		if (fabs(job->run_seconds[i] - mean) > most)
-			most = fabs(job->run_seconds[i] - mean);
-	for (i = 0; i < job->repeat; i++) {
-		double distance = job->run_seconds[i] - mean;
+	fprintf(job->report.out, "\n  %sSeconds of each run, and the difference from the mean%s\n",
+	        term_colour_begin(job->report.out, BOLD), term_colour_end(job->report.out));
+	for (i = 0; i < job->timing.repeat; i++)
+		if (fabs(job->result.run_seconds[i] - mean) > most)
+			most = fabs(job->result.run_seconds[i] - mean);
+	for (i = 0; i < job->timing.repeat; i++) {
+		double distance = job->result.run_seconds[i] - mean;
 		int marks = most > 0 ? (int)(fabs(distance) / most * 20 + 0.5) : 0;
 
-		fprintf(job->out, "%20.6f  %+.6f %.*s\n", job->run_seconds[i], distance, marks,
-		        "####################");
+		fprintf(job->report.out, "%20.6f  %+.6f %.*s\n", job->result.run_seconds[i],
+		        distance, marks, "####################");
 	}
 }
 
 static void print_counts(const struct stat_job *job, double elapsed, double time)
 {
-	const char *all = job->outlived_counting ? ", of all of the command" : "";
-	size_t units = measure_widest_unit(job), labels = measure_widest_label(job);
+	const char *all = job->timing.outlived_counting ? ", of all of the command" : "";
+	size_t units = measure_widest_unit(&job->result),
+	       labels = measure_widest_label(&job->result);
 	unsigned i;
 
-	for (i = 0; i < job->n_rows; i++)
-		if (!job->rows[i].own)
-			is_from_generic_fallback(job->ctx, job->rows[i].info.name);
+	for (i = 0; i < job->result.n_rows; i++)
+		if (!job->result.rows[i].own)
+			is_from_generic_fallback(job->ctx, job->result.rows[i].info.name);
 	if (time < 0)
-		fprintf(job->out, "\n  %s%s%s\n\n", term_colour_begin(job->out, BOLD), job->target,
-		        term_colour_end(job->out));
-	for (i = 0; i < job->n_rows; i++)
-		print_row(job, &job->rows[i], elapsed, time, units, labels);
+		fprintf(job->report.out, "\n  %s%s%s\n\n", term_colour_begin(job->report.out, BOLD),
+		        job->report.target, term_colour_end(job->report.out));
+	for (i = 0; i < job->result.n_rows; i++)
+		print_row(job, &job->result.rows[i], elapsed, time, units, labels);
 	report_metrics(job, elapsed, time);
 	if (time >= 0)
 		return;
 	report_children(job, elapsed);
 	print_reasons(job);
 	print_notes(job);
-	if (job->table && job->runs)
+	if (job->options.table && job->result.runs)
 		print_runs(job, elapsed);
-	fprintf(job->out, "\n%20.6f seconds elapsed%s\n", elapsed,
-	        job->repeat > 1 ? ", mean of the runs" : "");
-	if (job->command && job->runs && !job->n_pids && !job->n_tids)
-		fprintf(job->out, "%20.6f seconds user%s\n%20.6f seconds system%s\n",
-		        job->user / job->repeat, all, job->system / job->repeat, all);
-	fputc('\n', job->out);
+	fprintf(job->report.out, "\n%20.6f seconds elapsed%s\n", elapsed,
+	        job->timing.repeat > 1 ? ", mean of the runs" : "");
+	if (job->command && job->result.runs && !job->targets.n_pids && !job->targets.n_tids)
+		fprintf(job->report.out, "%20.6f seconds user%s\n%20.6f seconds system%s\n",
+		        job->result.user / job->timing.repeat, all,
+		        job->result.system / job->timing.repeat, all);
+	fputc('\n', job->report.out);
 }
 
 /* ---- columns --------------------------------------------------------------------------------- */
 
 void put_field(const struct stat_job *job, const char *text, const char *behind)
 {
-	base_put_csv(job->out, text, job->separator);
-	fputs(behind, job->out);
+	base_put_csv(job->report.out, text, job->options.separator);
+	fputs(behind, job->report.out);
 }
 
 void put_time_field(const struct stat_job *job, double time)
@@ -333,7 +338,7 @@ void put_time_field(const struct stat_job *job, double time)
 	if (time < 0)
 		return;
 	snprintf(text, sizeof(text), "%.9f", time);
-	put_field(job, text, job->separator);
+	put_field(job, text, job->options.separator);
 }
 
 static const char *const label_names[] = {
@@ -346,19 +351,19 @@ void put_column_names(const struct stat_job *job)
 	static const char *const names[] = { "running_ns", "running_percent", "ratio",
 		                             "ratio_unit", "quality",         "cause" };
 
-	if (job->interval)
-		put_field(job, "time", job->separator);
-	if (job->tell_cgroups && job->by != BY_NOTHING)
-		fputs("cgroup_", job->out);
+	if (job->timing.interval)
+		put_field(job, "time", job->options.separator);
+	if (job->targets.tell_cgroups && job->options.by != BY_NOTHING)
+		fputs("cgroup_", job->report.out);
 	if (has_row_labels(job))
-		put_field(job, label_names[job->by], job->separator);
-	put_field(job, "value", job->separator);
-	put_field(job, "unit", job->separator);
-	put_field(job, "event", job->separator);
-	if (job->repeats)
-		put_field(job, "deviation", job->separator);
+		put_field(job, label_names[job->options.by], job->options.separator);
+	put_field(job, "value", job->options.separator);
+	put_field(job, "unit", job->options.separator);
+	put_field(job, "event", job->options.separator);
+	if (job->timing.repeats)
+		put_field(job, "deviation", job->options.separator);
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		put_field(job, names[i], job->separator);
+		put_field(job, names[i], job->options.separator);
 	put_field(job, "error", "\n");
 }
 
@@ -369,7 +374,7 @@ static void print_columns_row(const struct stat_job *job, const struct stat_row 
                               double elapsed, double time)
 {
 	const pfm_tally_t *t = &row->tally;
-	const char *sep = job->separator;
+	const char *sep = job->options.separator;
 	char value[NUMBER_MAX], ratio[NUMBER_MAX] = "", error[NUMBER_MAX] = "", running[NUMBER_MAX],
 				share[NUMBER_MAX];
 	struct ratio beside = { "", "", 0, PFM_QUALITY_EXACT };
@@ -391,7 +396,7 @@ static void print_columns_row(const struct stat_job *job, const struct stat_row 
 	/* A single run has no deviation. */
 	if (t->counted > 1)
 		snprintf(error, sizeof(error), "%.2f%%", compute_relative_deviation(t));
-	if (job->repeats)
+	if (job->timing.repeats)
 		put_field(job, error, sep);
 	snprintf(running, sizeof(running), "%" PRIu64, get_row_running_time(t));
 	snprintf(share, sizeof(share), "%.2f", get_row_running_share(t));
@@ -443,10 +448,10 @@ static void put_row_ratio(struct json *j, const struct stat_job *job, const stru
 static void put_deviation(struct json *j, const struct stat_job *job, const struct stat_row *row)
 {
 	const pfm_tally_t *t = &row->tally;
-	const char *name = job->repeats ? "deviation" : "interval";
+	const char *name = job->timing.repeats ? "deviation" : "interval";
 	double deviation = -1;
 
-	if (job->repeats) {
+	if (job->timing.repeats) {
 		put_int(j, "runs", t->runs);
 		put_int(j, "counted", t->counted);
 		if (t->counted > 1)
@@ -468,18 +473,18 @@ static void put_count_line(const struct stat_job *job, const struct stat_row *ro
 {
 	const pfm_tally_t *t = &row->tally;
 	const pfm_count_info_t *info = &row->info;
-	struct json j = { .out = job->out };
+	struct json j = { .out = job->report.out };
 
 	put_begin(&j, NULL, '{');
 	if (time >= 0)
 		put_real(&j, "time", time);
 	put_text(&j, "event", info->name);
 	put_text(&j, "pmu", info->pmu);
-	if (job->tell_cgroups && row->part)
+	if (job->targets.tell_cgroups && row->part)
 		put_text(&j, "cgroup", row->part->label);
-	if (job->by != BY_NOTHING)
-		put_text(&j, label_names[job->by],
-		         row->label + (job->by == BY_THREAD ? 0 : row->place));
+	if (job->options.by != BY_NOTHING)
+		put_text(&j, label_names[job->options.by],
+		         row->label + (job->options.by == BY_THREAD ? 0 : row->place));
 	if (t->counted)
 		put_count(&j, "value", get_row_value(t));
 	else
@@ -505,16 +510,16 @@ int report_counts(const struct stat_job *job, double elapsed, double time)
 {
 	unsigned i;
 
-	if (!job->json && !job->separator)
+	if (!job->options.json && !job->options.separator)
 		print_counts(job, elapsed, time);
-	for (i = 0; i < job->n_rows; i++)
-		if (job->json)
-			put_count_line(job, &job->rows[i], elapsed, time);
-		else if (job->separator)
-			print_columns_row(job, &job->rows[i], elapsed, time);
-	if (job->json || job->separator)
+	for (i = 0; i < job->result.n_rows; i++)
+		if (job->options.json)
+			put_count_line(job, &job->result.rows[i], elapsed, time);
+		else if (job->options.separator)
+			print_columns_row(job, &job->result.rows[i], elapsed, time);
+	if (job->options.json || job->options.separator)
 		report_metrics(job, elapsed, time);
-	if (job->json && time < 0)
+	if (job->options.json && time < 0)
 		report_children(job, elapsed);
-	return fflush(job->out) ? errno : 0;
+	return fflush(job->report.out) ? errno : 0;
 }

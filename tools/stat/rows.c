@@ -65,19 +65,19 @@ static void add_to_slot(struct slot_rates *s, const struct stat_target *p, unsig
 
 void gather_slot(struct stat_job *job)
 {
-	for (struct stat_target *p = job->parts; p < job->parts + job->n_parts; p++)
+	for (struct stat_target *p = job->targets.list; p < job->targets.list + job->targets.n; p++)
 		for (unsigned i = 0; i < p->n; i++)
-			add_to_slot(&job->rows[p->rows[i]].slot_rates, p, i);
+			add_to_slot(&job->result.rows[p->rows[i]].slot_rates, p, i);
 }
 
 void gather_slice(struct stat_job *job)
 {
 	gather_slot(job);
-	for (struct stat_target *p = job->parts; p < job->parts + job->n_parts; p++)
+	for (struct stat_target *p = job->targets.list; p < job->targets.list + job->targets.n; p++)
 		for (unsigned i = 0; i < p->n; i++) {
 			pfm_count_t d = count_since(p, i, &p->slice_counts[i]);
 
-			add_to_slice(&job->rows[p->rows[i]], job->n_slices, &d);
+			add_to_slice(&job->result.rows[p->rows[i]], job->slices.n, &d);
 			p->slice_counts[i] = p->counts[i];
 		}
 }
@@ -114,11 +114,12 @@ static void keep_reason(const struct stat_job *job, struct stat_row *row)
 	char unseen[200], facts[240];
 
 	pfm_describe_count(row->worst->session, row->worst_count, &info);
-	if (job->missed && row->sum.count.cause == PFM_CAUSE_NO_TIME) {
+	if (job->timing.missed && row->sum.count.cause == PFM_CAUSE_NO_TIME) {
 		info.why = delay_too_long_text;
 		info.remedy = "use a shorter delay (-D)";
 	}
-	if (job->start_off && !job->was_enabled && row->sum.count.cause == PFM_CAUSE_NO_TIME) {
+	if (job->timing.start_off && !job->timing.was_enabled &&
+	    row->sum.count.cause == PFM_CAUSE_NO_TIME) {
 		info.why = "counting was never enabled: -D -1 starts with counting off";
 		info.remedy = "send 'enable' to the control pipe (--control)";
 	}
@@ -133,7 +134,7 @@ static void keep_reason(const struct stat_job *job, struct stat_row *row)
 		info.why = unseen;
 		info.remedy = "start counting from a process with their rights (sudo pfm stat)";
 		snprintf(facts, sizeof(facts), "%s%s", row->worst->unseen_facts,
-		         row->worst->lost_rights ? job->rights_facts : "");
+		         row->worst->lost_rights ? job->result.rights_facts : "");
 		info.evidence = facts;
 	}
 	if (!keep_words(&row->reason,
@@ -149,15 +150,15 @@ void gather_rows(struct stat_job *job, bool interval)
 	struct stat_target *p;
 	unsigned i;
 
-	for (p = job->parts; p < job->parts + job->n_parts; p++)
+	for (p = job->targets.list; p < job->targets.list + job->targets.n; p++)
 		for (i = 0; i < p->n; i++) {
 			pfm_count_t d = interval ? count_since(p, i, &p->earlier[i]) : p->counts[i];
 
-			add_to_sum(&job->rows[p->rows[i]], p, i, &d);
+			add_to_sum(&job->result.rows[p->rows[i]], p, i, &d);
 			p->earlier[i] = p->slice_counts[i] = p->counts[i];
 		}
-	for (i = 0; i < job->n_rows; i++) {
-		struct stat_row *row = &job->rows[i];
+	for (i = 0; i < job->result.n_rows; i++) {
+		struct stat_row *row = &job->result.rows[i];
 
 		if (interval)
 			row->tally = (pfm_tally_t)PFM_INIT(row->tally);
@@ -172,22 +173,22 @@ void gather_rows(struct stat_job *job, bool interval)
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-static struct stat_row *append_row(struct stat_job *job)
+static struct stat_row *append_row(struct stat_result *result)
 {
 	bool failed = false;
 
-	job->rows = base_grow_list(job->rows, job->n_rows, &job->rows_capacity, sizeof(*job->rows),
-	                           &failed);
+	result->rows = base_grow_list(result->rows, result->n_rows, &result->rows_capacity,
+	                              sizeof(*result->rows), &failed);
 	if (failed)
 		return NULL;
-	job->rows[job->n_rows] = (struct stat_row){ .sum = PFM_INIT(job->rows->sum),
-		                                    .tally = PFM_INIT(job->rows->tally) };
-	return &job->rows[job->n_rows++];
+	result->rows[result->n_rows] = (struct stat_row){ .sum = PFM_INIT(result->rows->sum),
+		                                          .tally = PFM_INIT(result->rows->tally) };
+	return &result->rows[result->n_rows++];
 }
 
 bool has_row_labels(const struct stat_job *job)
 {
-	return job->by != BY_NOTHING || job->tell_cgroups;
+	return job->options.by != BY_NOTHING || job->targets.tell_cgroups;
 }
 
 /* Appends a letter and a number, such as "S0"; "S?" for an unknown number. */
@@ -229,16 +230,18 @@ static void make_topology_label(const pfm_ctx_t *ctx, enum aggregation by, const
 static char *make_target_label(const struct stat_job *job, const struct stat_target *part,
                                const pfm_count_info_t *info, size_t *at)
 {
-	const char *whose = part->label && (job->by == BY_THREAD || job->tell_cgroups) ? part->label
-	                                                                               : "",
+	const char *whose = part->label && (job->options.by == BY_THREAD ||
+	                                    job->targets.tell_cgroups)
+	                            ? part->label
+	                            : "",
 		   *between = "";
 	char place[LABEL_MAX] = "", *label;
 	size_t size;
 
-	if (job->by != BY_NOTHING && job->by != BY_THREAD)
-		make_topology_label(job->ctx, job->by, info->cpus, place);
+	if (job->options.by != BY_NOTHING && job->options.by != BY_THREAD)
+		make_topology_label(job->ctx, job->options.by, info->cpus, place);
 	if (*whose && *place)
-		between = job->by == BY_CPU ? " CPU " : " ";
+		between = job->options.by == BY_CPU ? " CPU " : " ";
 	*at = strlen(whose) + strlen(between);
 	size = *at + strlen(place) + 1;
 	label = malloc(size);
@@ -276,13 +279,13 @@ static bool is_name_used(const struct stat_target *part, unsigned i, const pfm_c
 
 /* Returns the row of count @i of @part, -1 if new. Searches from the end, where rows of the current
  * label are. */
-static int find_row(const struct stat_job *job, const struct stat_target *part, unsigned i,
+static int find_row(const struct stat_result *result, const struct stat_target *part, unsigned i,
                     const char *label, const pfm_count_info_t *info)
 {
 	unsigned at;
 
-	for (at = job->n_rows; at-- > 0;)
-		if (is_same_row(&job->rows[at], label, part->first + info->request, info) &&
+	for (at = result->n_rows; at-- > 0;)
+		if (is_same_row(&result->rows[at], label, part->first + info->request, info) &&
 		    !is_name_used(part, i, info, at))
 			return (int)at;
 	return -1;
@@ -295,8 +298,8 @@ static const char *get_row_event_text(const struct stat_job *job, const struct s
 	unsigned request = info->request;
 
 	for (unsigned i = part->first; i < part->first + part->n_texts; i++)
-		if (!find_own_event(job->events.texts[i]) && request-- == 0)
-			return job->events.texts[i];
+		if (!find_own_event(job->request.events.texts[i]) && request-- == 0)
+			return job->request.events.texts[i];
 	return NULL;
 }
 
@@ -320,7 +323,7 @@ static struct stat_row *add_row(struct stat_job *job, const struct stat_target *
                                 const pfm_count_info_t *info, char *label, size_t place)
 {
 	size_t len = measure_requested_name(job, part, info);
-	struct stat_row *row = append_row(job);
+	struct stat_row *row = append_row(&job->result);
 	pfm_count_info_t *own;
 
 	if (!row) {
@@ -346,7 +349,7 @@ bool make_rows(struct stat_job *job, struct stat_target *part)
 {
 	pfm_count_info_t info = PFM_INIT(info);
 	struct stat_row *row;
-	unsigned i, first = job->n_rows;
+	unsigned i, first = job->result.n_rows;
 	int at;
 
 	for (i = 0; i < part->n; i++) {
@@ -359,14 +362,14 @@ bool make_rows(struct stat_job *job, struct stat_target *part)
 			return false;
 		/* Counts of single CPUs are never summed. An event that is listed twice has two
 		 * rows. */
-		at = job->by == BY_CPU ? -1 : find_row(job, part, i, label, &info);
-		if (at >= (int)first && job->by == BY_NOTHING)
+		at = job->options.by == BY_CPU ? -1 : find_row(&job->result, part, i, label, &info);
+		if (at >= (int)first && job->options.by == BY_NOTHING)
 			at = -1;
 		if (at < 0) {
 			row = add_row(job, part, &info, label, place);
 			if (!row)
 				return false;
-			at = (int)(row - job->rows);
+			at = (int)(row - job->result.rows);
 		} else {
 			free(label);
 		}
@@ -380,7 +383,7 @@ bool has_rows_of_counts(const struct stat_job *job, const struct stat_target *pa
 	pfm_count_info_t info = PFM_INIT(info);
 
 	for (unsigned i = 0; i < part->n; i++) {
-		const struct stat_row *row = &job->rows[part->rows[i]];
+		const struct stat_row *row = &job->result.rows[part->rows[i]];
 		size_t place;
 		char *label;
 		bool is_same;
@@ -405,11 +408,11 @@ void free_row(struct stat_row *row)
 	free(row->slices);
 }
 
-void free_rows(struct stat_job *job)
+void free_rows(struct stat_result *result)
 {
-	for (struct stat_row *row = job->rows; row < job->rows + job->n_rows; row++)
+	for (struct stat_row *row = result->rows; row < result->rows + result->n_rows; row++)
 		free_row(row);
-	free(job->rows);
+	free(result->rows);
 }
 
 /* ---- pfm's own counts ------------------------------------------------------------------------ */
@@ -433,15 +436,15 @@ bool make_own_rows(struct stat_job *job)
 	char *label;
 	unsigned i;
 
-	for (i = 0; i < job->events.n; i++) {
-		if (!find_own_event(job->events.texts[i]))
+	for (i = 0; i < job->request.events.n; i++) {
+		if (!find_own_event(job->request.events.texts[i]))
 			continue;
-		info.name = find_own_event(job->events.texts[i]);
+		info.name = find_own_event(job->request.events.texts[i]);
 		label = strdup("");
 		row = label ? add_row(job, NULL, &info, label, 0) : NULL;
 		if (!row)
 			return false;
-		row->own = find_own_event(job->events.texts[i]);
+		row->own = find_own_event(job->request.events.texts[i]);
 	}
 	return true;
 }
@@ -450,8 +453,8 @@ void set_own_counts(struct stat_job *job, double elapsed, double user, double sy
 {
 	unsigned i;
 
-	for (i = 0; i < job->n_rows; i++) {
-		struct stat_row *row = &job->rows[i];
+	for (i = 0; i < job->result.n_rows; i++) {
+		struct stat_row *row = &job->result.rows[i];
 		double seconds = row->own == own_event_names[0]   ? elapsed
 		                 : row->own == own_event_names[1] ? user
 		                                                  : system;
@@ -466,7 +469,7 @@ void set_own_counts(struct stat_job *job, double elapsed, double user, double sy
 			row->info.why = delay_too_long_text;
 		else if (seconds < 0)
 			row->info.why =
-				job->outlived_counting
+				job->timing.outlived_counting
 					? "the kernel reports the CPU time of a command when it "
 					  "ends: this includes time that was not counted"
 					: "the kernel reports the CPU time of a command when it "

@@ -11,17 +11,18 @@ enum { SLICES = 64, FIRST_NS = 10000000, COUNTS_READ_AT_ONCE = 100 };
 
 bool needs_slices(const struct stat_job *job)
 {
-	return job->metrics.n || job->rotation.is_on;
+	return job->result.metrics.n || job->rotation.is_on;
 }
 
 void free_slices(struct stat_job *job)
 {
-	for (unsigned i = 0; i < job->n_rows; i++)
-		if (job->rows[i].slices)
-			memset(job->rows[i].slices, 0, SLICES * sizeof(*job->rows[i].slices));
-	job->n_slices = 0;
-	job->slice_ns = 0;
-	job->runs_in_slice = job->runs_here = 0;
+	for (unsigned i = 0; i < job->result.n_rows; i++)
+		if (job->result.rows[i].slices)
+			memset(job->result.rows[i].slices, 0,
+			       SLICES * sizeof(*job->result.rows[i].slices));
+	job->slices.n = 0;
+	job->slices.length = 0;
+	job->slices.runs_each = job->slices.runs_now = 0;
 }
 
 uint64_t begin_slice(struct stat_job *job)
@@ -30,12 +31,12 @@ uint64_t begin_slice(struct stat_job *job)
 
 	if (job->rotation.is_on)
 		return compute_slot_end(&job->rotation);
-	for (unsigned i = 0; i < job->n_parts; i++)
-		counts += job->parts[i].n;
+	for (unsigned i = 0; i < job->targets.n; i++)
+		counts += job->targets.list[i].n;
 	/* Reading takes time, so more counts need longer slices. */
-	if (!job->slice_ns)
-		job->slice_ns = FIRST_NS * (1 + (uint64_t)(counts / COUNTS_READ_AT_ONCE));
-	return job->slice_ns;
+	if (!job->slices.length)
+		job->slices.length = FIRST_NS * (1 + (uint64_t)(counts / COUNTS_READ_AT_ONCE));
+	return job->slices.length;
 }
 
 static void add_slice_count(pfm_count_part_t *s, const pfm_count_part_t *more)
@@ -48,8 +49,8 @@ static void add_slice_count(pfm_count_part_t *s, const pfm_count_part_t *more)
 /* Joins pairs of adjacent slices to limit their number. */
 static void merge_slices(struct stat_job *job)
 {
-	for (unsigned i = 0; i < job->n_rows; i++) {
-		pfm_count_part_t *s = job->rows[i].slices;
+	for (unsigned i = 0; i < job->result.n_rows; i++) {
+		pfm_count_part_t *s = job->result.rows[i].slices;
 
 		for (unsigned k = 0; s && k < SLICES / 2; k++) {
 			pfm_count_part_t both = s[2 * k];
@@ -60,9 +61,9 @@ static void merge_slices(struct stat_job *job)
 		if (s)
 			memset(s + SLICES / 2, 0, SLICES / 2 * sizeof(*s));
 	}
-	job->n_slices = SLICES / 2;
-	job->slice_ns *= 2;
-	job->runs_in_slice *= 2;
+	job->slices.n = SLICES / 2;
+	job->slices.length *= 2;
+	job->slices.runs_each *= 2;
 }
 
 void add_to_slice(struct stat_row *row, unsigned slice, const pfm_count_t *count)
@@ -78,12 +79,13 @@ void add_to_slice(struct stat_row *row, unsigned slice, const pfm_count_t *count
 
 void end_slice(struct stat_job *job)
 {
-	if (!job->runs_in_slice)
-		job->runs_in_slice = 1;
+	if (!job->slices.runs_each)
+		job->slices.runs_each = 1;
 	/* A repetition, or a slot, that does not fill its slice is joined with the next one. */
-	if ((job->repeat > 1 || job->rotation.is_on) && ++job->runs_here < job->runs_in_slice)
+	if ((job->timing.repeat > 1 || job->rotation.is_on) &&
+	    ++job->slices.runs_now < job->slices.runs_each)
 		return;
-	job->runs_here = 0;
-	if (++job->n_slices == SLICES)
+	job->slices.runs_now = 0;
+	if (++job->slices.n == SLICES)
 		merge_slices(job);
 }

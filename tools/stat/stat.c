@@ -22,11 +22,11 @@ static void append_heading(struct stat_job *job, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 static void append_heading(struct stat_job *job, const char *format, ...)
 {
-	size_t at = strlen(job->target);
+	size_t at = strlen(job->report.target);
 	va_list ap;
 
 	va_start(ap, format);
-	vsnprintf(job->target + at, TARGET_MAX - at, format, ap);
+	vsnprintf(job->report.target + at, TARGET_MAX - at, format, ap);
 	va_end(ap);
 }
 
@@ -36,7 +36,8 @@ static void append_task_ids(struct stat_job *job, const char *one, const char *s
 	unsigned i;
 
 	if (n)
-		append_heading(job, "%s%s ", *job->target ? ", " : "", n > 1 ? several : one);
+		append_heading(job, "%s%s ", *job->report.target ? ", " : "",
+		               n > 1 ? several : one);
 	for (i = 0; i < n; i++)
 		append_heading(job, "%s%d", i ? "," : "", ids[i]);
 }
@@ -58,21 +59,22 @@ static void describe_target(struct stat_job *job)
 {
 	size_t at;
 
-	append_task_ids(job, "process", "processes", job->pids, job->n_pids);
-	append_task_ids(job, "thread", "threads", job->tids, job->n_tids);
-	if (job->cgroups)
-		append_heading(job, "control group%s %s%s", strchr(job->cgroups, ',') ? "s" : "",
-		               job->cgroups, job->cpus ? " on " : "");
-	if (job->cpus)
-		append_heading(job, "CPUs %s", job->cpus);
-	else if (job->all_cpus && !job->cgroups)
+	append_task_ids(job, "process", "processes", job->targets.pids, job->targets.n_pids);
+	append_task_ids(job, "thread", "threads", job->targets.tids, job->targets.n_tids);
+	if (job->targets.cgroups)
+		append_heading(job, "control group%s %s%s",
+		               strchr(job->targets.cgroups, ',') ? "s" : "", job->targets.cgroups,
+		               job->options.cpus ? " on " : "");
+	if (job->options.cpus)
+		append_heading(job, "CPUs %s", job->options.cpus);
+	else if (job->options.all_cpus && !job->targets.cgroups)
 		append_heading(job, "all CPUs");
-	if (*job->target && job->command)
+	if (*job->report.target && job->command)
 		append_heading(job, " during ");
-	at = strlen(job->target);
+	at = strlen(job->report.target);
 	if (job->command)
-		quote_command(job->command, job->target + at, TARGET_MAX - at);
-	end_heading(job->target);
+		quote_command(job->command, job->report.target + at, TARGET_MAX - at);
+	end_heading(job->report.target);
 }
 
 static int print_dry_run(struct stat_job *job)
@@ -82,9 +84,10 @@ static int print_dry_run(struct stat_job *job)
 
 	if (status == EXIT_DONE)
 		status = open_targets(job, 0);
-	for (i = 0; i < job->n_parts && status == EXIT_DONE; i++)
-		if (job->parts[i].session)
-			report_plan(job->out, job->json, job->ctx, job->parts[i].session);
+	for (i = 0; i < job->targets.n && status == EXIT_DONE; i++)
+		if (job->targets.list[i].session)
+			report_plan(job->report.out, job->options.json, job->ctx,
+			            job->targets.list[i].session);
 	return status;
 }
 
@@ -92,13 +95,13 @@ static int count_command(struct stat_job *job)
 {
 	int status;
 
-	job->ctx = open_context(job->model);
+	job->ctx = open_context(job->options.model);
 	if (!job->ctx)
 		return EXIT_REFUSED;
 	status = plan_stat_metrics(job);
 	if (status != EXIT_DONE)
 		return status;
-	if (job->dry_run)
+	if (job->options.dry_run)
 		return print_dry_run(job);
 	status = make_targets(job);
 	return status == EXIT_DONE ? count_runs(job) : status;
@@ -108,15 +111,19 @@ static int open_output(struct stat_job *job)
 {
 	struct stat there;
 
-	if (job->append && stat(job->output, &there) == 0 && there.st_size > 0)
-		job->has_header = true;
+	if (job->options.append && stat(job->options.output, &there) == 0 && there.st_size > 0)
+		job->report.has_header = true;
 	/* Counts go to standard error if a command uses standard output. */
-	job->out = job->json || job->format || !job->command || job->dry_run ? stdout : stderr;
-	if (job->output)
-		job->out = term_open(job->output, job->append);
-	if (job->out)
+	job->report.out =
+		job->options.json || job->options.format || !job->command || job->options.dry_run
+			? stdout
+			: stderr;
+	if (job->options.output)
+		job->report.out = term_open(job->options.output, job->options.append);
+	if (job->report.out)
 		return EXIT_DONE;
-	fprintf(stderr, "%s: %s: %s\n", program_name, job->output, describe_output_error(errno));
+	fprintf(stderr, "%s: %s: %s\n", program_name, job->options.output,
+	        describe_output_error(errno));
 	return EXIT_REFUSED;
 }
 
@@ -150,39 +157,40 @@ static int close_output(FILE *out, int before)
 
 static int run_stat(struct command_args *args)
 {
-	struct stat_job job = { .repeat = 1 };
+	struct stat_job job = { .timing.repeat = 1 };
 	int status = read_stat_options(args, &job);
 
 	if (status < 0 && args->n && has_several_commands(args->operands))
 		status = compare_commands(args, &job);
-	else if (status < 0 && job.region_format)
+	else if (status < 0 && job.regions.format)
 		status = count_regions(args, &job);
 	else if (status < 0)
 		status = prepare_job(args, &job);
 	else
-		job.out = NULL;
-	if (status == EXIT_DONE && job.out)
+		job.report.out = NULL;
+	if (status == EXIT_DONE && job.report.out)
 		status = count_command(&job);
-	if (job.output && job.out && close_output(job.out, job.write_error) != 0) {
-		report_bad_option(job.output, errno);
+	if (job.options.output && job.report.out &&
+	    close_output(job.report.out, job.report.write_error) != 0) {
+		report_bad_option(job.options.output, errno);
 		status = status == EXIT_DONE ? EXIT_REFUSED : status;
 	}
 	/* Standard error itself is full, so that nothing can be reported. */
-	if (!job.output && job.out == stderr && (fflush(stderr) || ferror(stderr)) &&
+	if (!job.options.output && job.report.out == stderr && (fflush(stderr) || ferror(stderr)) &&
 	    status == EXIT_DONE)
 		status = EXIT_REFUSED;
-	free_series(&job);
+	free_series(&job.report);
 	free_targets(&job);
 	pfm_close_context(job.ctx);
-	while (job.n_filters)
-		free(job.filters[--job.n_filters]);
-	free(job.filters);
-	event_list_free(&job.events);
+	while (job.request.n_filters)
+		free(job.request.filters[--job.request.n_filters]);
+	free(job.request.filters);
+	event_list_free(&job.request.events);
 	free_stat_metrics(&job);
-	free(job.pids);
-	free(job.tids);
-	free(job.cgroups);
-	free(job.run_seconds);
+	free(job.targets.pids);
+	free(job.targets.tids);
+	free(job.targets.cgroups);
+	free(job.result.run_seconds);
 	return status;
 }
 

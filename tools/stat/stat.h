@@ -91,6 +91,8 @@ struct stat_target {
 };
 
 struct stat_job;
+struct stat_result;
+struct stat_targets;
 /* True if the count has a value to show. */
 bool has_value(const pfm_count_t *count);
 /* Makes the rows for the counts of an opened session, and for pfm's own. False without memory. */
@@ -108,7 +110,7 @@ void set_own_counts(struct stat_job *job, double elapsed, double user, double sy
  * become a refused one. */
 bool has_rows_of_counts(const struct stat_job *job, const struct stat_target *part);
 void free_row(struct stat_row *row);
-void free_rows(struct stat_job *job);
+void free_rows(struct stat_result *result);
 /* True if rows have labels. */
 bool has_row_labels(const struct stat_job *job);
 /* The standard error of the mean, in percent of the mean. */
@@ -121,25 +123,25 @@ const char *find_own_event(const char *text);
 
 /* Reports what is wrong with @text, as a JSON object if the output is JSON. */
 void report_stat_refusal(const struct stat_job *job, const char *text, const pfm_error_t *error);
-/* Creates job->parts. Returns an exit status, after an error message. */
+/* Creates the targets. Returns an exit status, after an error message. */
 int make_targets(struct stat_job *job);
 /* Opens all sessions. @pid: the task of parts that name no task. */
 int open_targets(struct stat_job *job, int pid);
 int start_targets(struct stat_job *job);
-void stop_targets(struct stat_job *job);
-int read_targets(struct stat_job *job);
+void stop_targets(struct stat_targets *targets);
+int read_targets(struct stat_targets *targets);
 /* Compares the counts with the processor time, in seconds, of the command and its children: the
  * kernel removes the events of a task without notice when the task executes a program that has more
  * rights than its caller, or that may not be read. */
 void check_unwatched_time(struct stat_job *job, double seconds);
 /* True if all tasks of the job have ended. */
-bool have_targets_ended(const struct stat_job *job);
+bool have_targets_ended(const struct stat_targets *targets);
 /* True if, at the last reading, a CPU has come on line on which something is not counted. */
-bool misses_cpu(const struct stat_job *job);
+bool misses_cpu(const struct stat_targets *targets);
 /* Opens and starts the counts of these CPUs again, from 0. Prints errors and returns an exit
  * status. */
 int reopen_targets(struct stat_job *job);
-void close_targets(struct stat_job *job);
+void close_targets(struct stat_targets *targets);
 void free_target(struct stat_target *p);
 void free_targets(struct stat_job *job);
 /* Opens all events without counting, to refuse invalid ones. Returns an exit status, after an error
@@ -148,7 +150,7 @@ int refuse_bad_events(struct stat_job *job);
 /* Opens the session of @p, which the caller has prepared, without messages. */
 int open_new_target(struct stat_job *job, struct stat_target *p);
 /* Adds a target for @n events of the job from number @first on. NULL without memory. */
-struct stat_target *add_target(struct stat_job *job, unsigned first, unsigned n);
+struct stat_target *add_target(struct stat_targets *targets, unsigned first, unsigned n);
 
 /* Adds the requested processes, then threads of other processes, as targets. Returns an exit
  * status, after an error message. (tasks.c) */
@@ -215,7 +217,7 @@ void free_stat_metrics(struct stat_job *job);
 /* The name of PMU @number if metrics of several PMUs were requested, else "". */
 const char *get_common_pmu(const struct stat_job *job, int number);
 /* Adds the metrics among the texts of -e. False without memory. */
-bool add_session_metrics(struct stat_job *job, const pfm_session_t *session);
+bool add_session_metrics(struct stat_result *result, const pfm_session_t *session);
 /* Computes a metric from the rows of @label. False if that is impossible; the value may still be
  * undefined. */
 struct metric_answer;
@@ -249,7 +251,7 @@ void end_slice(struct stat_job *job);
 /* Sorts the metrics into the order of their tree: each after its parent. False without memory. */
 bool order_metric_tree(struct stat_job *job);
 /* True if the metric is among those that were requested. (metrics.c) */
-bool is_requested_metric(const struct stat_job *job, int pmu, unsigned event);
+bool is_requested_metric(const struct stat_result *result, int pmu, unsigned event);
 /* True if @child is a part of @parent. */
 bool is_child_metric(const struct stat_job *job, const struct stat_metric *child,
                      const struct stat_metric *parent);
@@ -258,66 +260,107 @@ void report_children(const struct stat_job *job, double elapsed);
 /* Writes the page of --html. Returns EXIT_DONE, or EXIT_REFUSED after a message. */
 int write_page(const struct stat_job *job, double elapsed);
 
-struct stat_job {
+/* Options of what is counted and how it is shown. */
+struct stat_options {
+	const char *cpus, *model, *output, *separator, *html;
+	bool all_cpus, json, dry_run, no_inherit, append, verbose, table, no_ratios;
+	enum exposition_format format; /* of --format */
+	enum aggregation by;
+	unsigned detail;
+	uint64_t given_options; /* a bit for each option of stat_options[] */
+};
+
+/* The events and metrics that were requested. */
+struct stat_request {
 	struct event_list events;
 	const char *gap; /* a list of -e with a missing event before or after a comma */
 	char **filters;  /* filters of the first n_filters events; NULL: no filter */
 	unsigned n_filters;
-	unsigned last; /* the first event of the last -e */
-	pfm_ctx_t *ctx;
-	char **command; /* NULL: none */
-	/* by which the kernel takes the counters away from the command; "" if nothing tells */
-	char rights_facts[160];
+	unsigned last_list; /* the first event of the last -e */
+	struct event_list metric_names;
+	unsigned topdown;       /* levels of top-down analysis; 0: not requested */
+	unsigned counters_free; /* counters of each core PMU that plans leave free */
+};
+
+/* What is counted, and the sessions that count it. */
+struct stat_targets {
 	int *pids, *tids;
 	unsigned n_pids, n_tids;
 	char *cgroups;            /* comma-separated names */
 	bool has_cgroup_patterns; /* the names are patterns: groups are added and removed while
 	                             counting */
-	bool skips_refused;       /* targets that cannot be opened are skipped without a message */
-	const char *cpus, *model, *output, *separator, *html;
-	bool all_cpus, each_cgroup, tell_cgroups, json, dry_run, no_inherit, append, verbose, table,
-		no_ratios, regions_system, no_subtract;
-	enum exposition_format format; /* of --format */
-	const char *region_format;     /* of --regions; NULL: without regions */
-	uint64_t given_options;        /* a bit for each option of stat_options[] */
-	struct series *series; /* if the output is one of the exporters' formats: counters and
-	                          metrics (series.c) */
-	struct control control;
-	struct rotation rotation; /* of --rotate */
-	unsigned counters_free;   /* counters of each core PMU that plans leave free */
-	bool start_off;           /* --control: counting starts with the command "enable" */
-	bool was_enabled;         /* the command "enable" was received */
-	bool repeats;             /* several runs were requested */
-	bool has_header;          /* no header of columns is to be written */
-	enum aggregation by;
-	unsigned repeat; /* number of runs; after the last one, number of counted runs */
-	unsigned intervals, detail;
-	struct event_list metric_names;
-	struct stat_metrics metrics, ratios;
-	unsigned topdown;                  /* levels of top-down analysis; 0: not requested */
+	bool each_cgroup, tell_cgroups;
+	bool skips_refused; /* targets that cannot be opened are skipped without a message */
+	struct stat_target *list;
+	unsigned n;
+	size_t capacity;
+};
+
+/* When counts are taken, and what has ended them. */
+struct stat_timing {
 	uint64_t interval, timeout, delay; /* nanoseconds; 0: not given */
-	/* state while it runs */
-	struct stat_target *parts;
-	unsigned n_parts;
-	size_t parts_capacity;
-	struct stat_row *rows;
-	unsigned n_rows;
-	size_t rows_capacity;
-	FILE *out;
-	int write_error;                 /* errno of the first failed write */
+	unsigned intervals;
+	bool repeats;     /* several runs were requested */
+	unsigned repeat;  /* number of runs; after the last one, number of counted runs */
+	bool start_off;   /* --control: counting starts with the command "enable" */
+	bool was_enabled; /* the command "enable" was received */
 	sigset_t signals, saved_signals; /* signals to wait for; the original mask */
 	bool interrupted;
 	bool missed;            /* the run ended or was interrupted before the delay was over */
 	bool outlived_counting; /* the command ran before counting began, or after counting ended */
 	uint64_t since;         /* time of the start of the first run */
+};
+
+/* Options of --regions. */
+struct stat_regions {
+	const char *format; /* NULL: without regions */
+	bool has_system, no_subtract;
+};
+
+/* Slices of time. (slices.c) */
+struct stat_slices {
+	uint64_t length;    /* nanoseconds */
+	unsigned n;         /* number of complete slices */
+	unsigned runs_each; /* with repetitions: runs in a slice */
+	unsigned runs_now;  /* runs in the current slice */
+};
+
+/* The counts so far, and the metrics that are computed from them. */
+struct stat_result {
+	struct stat_row *rows;
+	unsigned n_rows;
+	size_t rows_capacity;
+	struct stat_metrics metrics, ratios;
 	double elapsed, user, system; /* seconds, sums over runs */
-	uint64_t slice_ns;            /* length of a slice */
-	unsigned n_slices;            /* number of complete slices */
-	unsigned runs_in_slice;       /* with repetitions: runs in a slice */
-	unsigned runs_here;           /* runs in the current slice */
 	unsigned runs;                /* number of counted runs */
 	double *run_seconds;          /* seconds of each counted run */
+	/* by which the kernel takes the counters away from the command; "" if nothing tells */
+	char rights_facts[160];
+};
+
+/* Where the result goes. */
+struct stat_report {
+	FILE *out;
+	int write_error;       /* errno of the first failed write */
+	bool has_header;       /* no header of columns is to be written */
+	struct series *series; /* if the output is one of the exporters' formats: counters and
+	                          metrics (series.c) */
 	char target[TARGET_MAX];
+};
+
+struct stat_job {
+	pfm_ctx_t *ctx;
+	char **command; /* NULL: none */
+	struct stat_options options;
+	struct stat_request request;
+	struct stat_targets targets;
+	struct stat_timing timing;
+	struct control control;
+	struct rotation rotation; /* of --rotate */
+	struct stat_regions regions;
+	struct stat_slices slices;
+	struct stat_result result;
+	struct stat_report report;
 };
 
 uint64_t now_ns(void);
@@ -341,7 +384,7 @@ bool has_nothing_to_count(struct stat_job *job);
 
 /* The width of the widest label of the rows; 0 without labels. And a label as text, padded to that
  * width. */
-size_t measure_widest_label(const struct stat_job *job);
+size_t measure_widest_label(const struct stat_result *result);
 void print_label(const struct stat_job *job, const char *label, size_t widest);
 
 /* Reports the counts. @time: end of the interval, negative for whole runs. Returns 0 or the errno

@@ -18,30 +18,32 @@ enum { TICK_NS = 10000000 };
 
 /* ---- parts ----------------------------------------------------------------------------------- */
 
-struct stat_target *add_target(struct stat_job *job, unsigned first, unsigned n)
+struct stat_target *add_target(struct stat_targets *targets, unsigned first, unsigned n)
 {
 	bool failed = false;
 
-	job->parts = base_grow_list(job->parts, job->n_parts, &job->parts_capacity,
-	                            sizeof(*job->parts), &failed);
+	targets->list = base_grow_list(targets->list, targets->n, &targets->capacity,
+	                               sizeof(*targets->list), &failed);
 	if (failed)
 		return NULL;
-	job->parts[job->n_parts] =
+	targets->list[targets->n] =
 		(struct stat_target){ .first = first, .n_texts = n, .watch = -1 };
-	return &job->parts[job->n_parts++];
+	return &targets->list[targets->n++];
 }
 
 /* Returns the name and number of thread @tid as ps shows them. */
 
 int make_targets(struct stat_job *job)
 {
-	if (job->has_cgroup_patterns)
+	if (job->targets.has_cgroup_patterns)
 		return EXIT_DONE;
-	if (job->cgroups)
+	if (job->targets.cgroups)
 		return add_cgroups(job);
-	if (job->n_pids || job->n_tids)
+	if (job->targets.n_pids || job->targets.n_tids)
 		return add_tasks(job);
-	return add_target(job, 0, job->events.n) ? EXIT_DONE : report_bad_option("events", ENOMEM);
+	return add_target(&job->targets, 0, job->request.events.n)
+	               ? EXIT_DONE
+	               : report_bad_option("events", ENOMEM);
 }
 
 /* ---- sessions -------------------------------------------------------------------------------- */
@@ -60,11 +62,11 @@ static int watch_process(int pid)
 
 void report_stat_refusal(const struct stat_job *job, const char *text, const pfm_error_t *error)
 {
-	struct json j = { .out = job->out };
+	struct json j = { .out = job->report.out };
 
-	if (job->json && text && !*text)
+	if (job->options.json && text && !*text)
 		text = NULL;
-	refuse_input(job->json ? &j : NULL, job->ctx, text, error, WANTED_ANY);
+	refuse_input(job->options.json ? &j : NULL, job->ctx, text, error, WANTED_ANY);
 }
 
 static void refuse_target(const struct stat_job *job, const struct stat_target *p,
@@ -75,10 +77,10 @@ static void refuse_target(const struct stat_job *job, const struct stat_target *
 	                           : texts[error->event];
 	unsigned i;
 
-	if (job->skips_refused)
+	if (job->targets.skips_refused)
 		return;
 	report_stat_refusal(job, text, error);
-	if (job->json)
+	if (job->options.json)
 		return;
 	if (error->kind == PFM_KIND_SYSTEM && p->cgroup)
 		fprintf(stderr, "  %s\n", p->cgroup);
@@ -91,16 +93,17 @@ static void make_session_options(const struct stat_job *job, const struct stat_t
                                  pfm_session_options_t *so)
 {
 	so->pid = p->pid ? p->pid : pid;
-	so->cpus = job->cpus;
+	so->cpus = job->options.cpus;
 	so->cgroup = p->cgroup;
-	so->flags = job->no_inherit ? 0 : PFM_SESSION_INHERIT;
-	if (job->dry_run)
+	so->flags = job->options.no_inherit ? 0 : PFM_SESSION_INHERIT;
+	if (job->options.dry_run)
 		so->flags |= PFM_SESSION_DRY_RUN;
-	if (job->all_cpus || job->cpus)
+	if (job->options.all_cpus || job->options.cpus)
 		so->flags = (so->flags | PFM_SESSION_SYSTEM_WIDE) & ~(unsigned)PFM_SESSION_INHERIT;
-	else if (job->command && !p->pid && !job->delay && !job->control.on && !job->rotation.is_on)
+	else if (job->command && !p->pid && !job->timing.delay && !job->control.on &&
+	         !job->rotation.is_on)
 		so->flags |= PFM_SESSION_ENABLE_ON_EXEC;
-	if (job->by >= BY_CPU && job->by <= BY_NODE)
+	if (job->options.by >= BY_CPU && job->options.by <= BY_NODE)
 		so->flags |= PFM_SESSION_PER_CPU;
 	if (p->thread)
 		so->flags |= PFM_SESSION_ONE_THREAD;
@@ -123,16 +126,16 @@ static bool grow_targets(struct stat_target *p)
 
 /* Collects the texts of @p for the library, and their filters. Events after the last --filter, such
  * as those of metrics, have no filter. Returns the number of texts. */
-static unsigned list_target_texts(const struct stat_job *job, const struct stat_target *p,
+static unsigned list_target_texts(const struct stat_request *request, const struct stat_target *p,
                                   const char **texts, const char **filters)
 {
 	unsigned i, n = 0;
 
 	for (i = p->first; i < p->first + p->n_texts; i++) {
-		if (find_own_event(job->events.texts[i]))
+		if (find_own_event(request->events.texts[i]))
 			continue;
-		filters[n] = i < job->n_filters ? job->filters[i] : NULL;
-		texts[n++] = job->events.texts[i];
+		filters[n] = i < request->n_filters ? request->filters[i] : NULL;
+		texts[n++] = request->events.texts[i];
 	}
 	return n;
 }
@@ -147,11 +150,11 @@ static int open_session(struct stat_job *job, struct stat_target *p, int pid, co
 
 	error.event = -1;
 	make_session_options(job, p, pid, &so);
-	if (job->filters)
+	if (job->request.filters)
 		so.filters = filters;
-	if (job->model) {
+	if (job->options.model) {
 		alpha_emulator_close(p->emulator);
-		p->emulator = open_device_model("stat", job->model);
+		p->emulator = open_device_model("stat", job->options.model);
 		if (!p->emulator)
 			return EXIT_REFUSED;
 		alpha.emulator = alpha_emulator_get_device(p->emulator);
@@ -170,7 +173,7 @@ static int open_target(struct stat_job *job, struct stat_target *p, int pid)
 {
 	const char **texts = calloc(p->n_texts + 1, sizeof(*texts)),
 		   **filters = calloc(p->n_texts + 1, sizeof(*filters));
-	unsigned n = texts && filters ? list_target_texts(job, p, texts, filters) : 0,
+	unsigned n = texts && filters ? list_target_texts(&job->request, p, texts, filters) : 0,
 		 before = p->n;
 	int status = !texts || !filters ? report_bad_option("events", ENOMEM)
 	             : n                ? open_session(job, p, pid, texts, n, filters)
@@ -183,7 +186,7 @@ static int open_target(struct stat_job *job, struct stat_target *p, int pid)
 	p->n = pfm_session_size(p->session);
 	if (p->counts)
 		return p->n == before ? EXIT_DONE
-		       : job->skips_refused
+		       : job->targets.skips_refused
 		               ? EXIT_REFUSED
 		               : report_bad_option("CPUs went on or off line between runs", EAGAIN);
 	if (!grow_targets(p))
@@ -195,15 +198,15 @@ static int open_target(struct stat_job *job, struct stat_target *p, int pid)
 
 int open_targets(struct stat_job *job, int pid)
 {
-	bool fresh = !job->n_rows;
+	bool fresh = !job->result.n_rows;
 	int status = EXIT_DONE;
 	unsigned i;
 
-	for (i = 0; i < job->n_parts && status == EXIT_DONE; i++)
-		status = open_target(job, &job->parts[i], pid);
-	for (i = 0; i < job->n_parts && status == EXIT_DONE && fresh; i++)
-		if (!make_rows(job, &job->parts[i]) ||
-		    !add_session_metrics(job, job->parts[i].session))
+	for (i = 0; i < job->targets.n && status == EXIT_DONE; i++)
+		status = open_target(job, &job->targets.list[i], pid);
+	for (i = 0; i < job->targets.n && status == EXIT_DONE && fresh; i++)
+		if (!make_rows(job, &job->targets.list[i]) ||
+		    !add_session_metrics(&job->result, job->targets.list[i].session))
 			status = report_bad_option("counts", ENOMEM);
 	if (status == EXIT_DONE && fresh && (!make_own_rows(job) || !prepare_ratios(job)))
 		status = report_bad_option("counts", ENOMEM);
@@ -212,13 +215,13 @@ int open_targets(struct stat_job *job, int pid)
 
 int refuse_bad_events(struct stat_job *job)
 {
-	struct stat_target all = { .n_texts = job->events.n, .watch = -1 };
-	const bool was_dry = job->dry_run;
+	struct stat_target all = { .n_texts = job->request.events.n, .watch = -1 };
+	const bool was_dry = job->options.dry_run;
 	int status;
 
-	job->dry_run = true;
+	job->options.dry_run = true;
 	status = open_target(job, &all, 0);
-	job->dry_run = was_dry;
+	job->options.dry_run = was_dry;
 	free_target(&all);
 	return status;
 }
@@ -227,9 +230,9 @@ int open_new_target(struct stat_job *job, struct stat_target *p)
 {
 	int status;
 
-	job->skips_refused = true;
+	job->targets.skips_refused = true;
 	status = open_target(job, p, 0);
-	job->skips_refused = false;
+	job->targets.skips_refused = false;
 	return status;
 }
 
@@ -290,18 +293,18 @@ int reopen_targets(struct stat_job *job)
 {
 	int rc = EXIT_DONE;
 
-	for (struct stat_target *p = job->parts; p < job->parts + job->n_parts; p++)
+	for (struct stat_target *p = job->targets.list; p < job->targets.list + job->targets.n; p++)
 		if (rc == EXIT_DONE && p->session && is_cpu_missing(p))
 			rc = reopen_target(job, p);
 	return rc;
 }
 
-bool misses_cpu(const struct stat_job *job)
+bool misses_cpu(const struct stat_targets *targets)
 {
 	bool misses = false;
 
-	for (unsigned i = 0; i < job->n_parts; i++)
-		misses |= is_cpu_missing(&job->parts[i]);
+	for (unsigned i = 0; i < targets->n; i++)
+		misses |= is_cpu_missing(&targets->list[i]);
 	return misses;
 }
 
@@ -309,27 +312,27 @@ int start_targets(struct stat_job *job)
 {
 	int rc = job->rotation.is_on ? select_slot(job) : EXIT_DONE;
 
-	for (struct stat_target *p = job->parts; p < job->parts + job->n_parts && rc == EXIT_DONE;
-	     p++)
+	for (struct stat_target *p = job->targets.list;
+	     p < job->targets.list + job->targets.n && rc == EXIT_DONE; p++)
 		rc = start_target(p);
 	return rc;
 }
 
-void stop_targets(struct stat_job *job)
+void stop_targets(struct stat_targets *targets)
 {
 	struct stat_target *p;
 
-	for (p = job->parts; p < job->parts + job->n_parts; p++)
+	for (p = targets->list; p < targets->list + targets->n; p++)
 		if (p->session)
 			pfm_stop_session(p->session);
 }
 
-int read_targets(struct stat_job *job)
+int read_targets(struct stat_targets *targets)
 {
 	struct stat_target *p;
 	int rc;
 
-	for (p = job->parts; p < job->parts + job->n_parts; p++) {
+	for (p = targets->list; p < targets->list + targets->n; p++) {
 		rc = p->session ? pfm_read_session(p->session, p->counts, p->n) : PFMLIB_SUCCESS;
 		if (rc != PFMLIB_SUCCESS)
 			return report_cannot_open(p, "read the counts", rc);
@@ -339,12 +342,15 @@ int read_targets(struct stat_job *job)
 
 void check_unwatched_time(struct stat_job *job, double seconds)
 {
-	const bool followed = !job->all_cpus && !job->cpus && !job->no_inherit && !job->delay &&
-	                      !job->control.on && !job->model;
+	const bool followed = !job->options.all_cpus && !job->options.cpus &&
+	                      !job->options.no_inherit && !job->timing.delay && !job->control.on &&
+	                      !job->options.model;
 
 	if (followed && job->command)
-		read_command_rights(job->command, job->rights_facts, sizeof(job->rights_facts));
-	for (struct stat_target *p = job->parts; followed && p < job->parts + job->n_parts; p++) {
+		read_command_rights(job->command, job->result.rights_facts,
+		                    sizeof(job->result.rights_facts));
+	for (struct stat_target *p = job->targets.list;
+	     followed && p < job->targets.list + job->targets.n; p++) {
 		uint64_t longest = 0;
 
 		for (unsigned i = 0; i < p->n; i++)
@@ -352,7 +358,7 @@ void check_unwatched_time(struct stat_job *job, double seconds)
 		p->unseen_seconds = seconds - (double)longest / NS;
 		p->ran_unwatched = !p->pid && seconds * NS > (double)longest + TICK_NS;
 		/* The kernel does not count starts and ends of tasks either. */
-		p->lost_rights = p->ran_unwatched && *job->rights_facts;
+		p->lost_rights = p->ran_unwatched && *job->result.rights_facts;
 		snprintf(p->unseen_facts, sizeof(p->unseen_facts),
 		         "ran for %.6f s, enabled for %.6f s", seconds, (double)longest / NS);
 		for (unsigned i = 0; p->ran_unwatched && i < p->n; i++)
@@ -373,22 +379,22 @@ static bool has_process_ended(int pid, int fd)
 	return kill(pid, 0) != 0 && errno == ESRCH;
 }
 
-bool have_targets_ended(const struct stat_job *job)
+bool have_targets_ended(const struct stat_targets *targets)
 {
 	unsigned i;
 
-	for (i = 0; i < job->n_parts; i++)
-		if (!job->parts[i].pid ||
-		    !has_process_ended(job->parts[i].pid, job->parts[i].watch))
+	for (i = 0; i < targets->n; i++)
+		if (!targets->list[i].pid ||
+		    !has_process_ended(targets->list[i].pid, targets->list[i].watch))
 			return false;
 	return true;
 }
 
-void close_targets(struct stat_job *job)
+void close_targets(struct stat_targets *targets)
 {
 	struct stat_target *p;
 
-	for (p = job->parts; p < job->parts + job->n_parts; p++) {
+	for (p = targets->list; p < targets->list + targets->n; p++) {
 		pfm_close_session(p->session);
 		p->session = NULL;
 		alpha_emulator_close(p->emulator);
@@ -415,9 +421,9 @@ void free_target(struct stat_target *p)
 
 void free_targets(struct stat_job *job)
 {
-	free_rows(job);
-	close_targets(job);
-	for (struct stat_target *p = job->parts; p < job->parts + job->n_parts; p++)
+	free_rows(&job->result);
+	close_targets(&job->targets);
+	for (struct stat_target *p = job->targets.list; p < job->targets.list + job->targets.n; p++)
 		free_target(p);
-	free(job->parts);
+	free(job->targets.list);
 }

@@ -33,15 +33,15 @@ static int add_task(struct stat_job *job, int pid, bool thread)
 	unsigned i;
 
 	/* Skip a task that is counted already. */
-	for (i = 0; i < job->n_parts; i++)
-		if (job->parts[i].pid == pid)
+	for (i = 0; i < job->targets.n; i++)
+		if (job->targets.list[i].pid == pid)
 			return EXIT_DONE;
-	p = add_target(job, 0, job->events.n);
+	p = add_target(&job->targets, 0, job->request.events.n);
 	if (!p)
 		return report_bad_option("tasks", ENOMEM);
 	p->pid = pid;
 	p->thread = thread;
-	if (job->by == BY_THREAD && !(p->label = make_thread_label(pid)))
+	if (job->options.by == BY_THREAD && !(p->label = make_thread_label(pid)))
 		return report_bad_option("tasks", ENOMEM);
 	return EXIT_DONE;
 }
@@ -83,13 +83,13 @@ static int read_thread_process(int tid)
 }
 
 /* True if task @id is a thread of a process that is counted with all its threads. */
-static bool is_within(const struct stat_job *job, int id)
+static bool is_within(const struct stat_targets *targets, int id)
 {
 	int pid = read_thread_process(id);
 	unsigned i;
 
-	for (i = 0; i < job->n_pids && pid != id; i++)
-		if (job->pids[i] == pid)
+	for (i = 0; i < targets->n_pids && pid != id; i++)
+		if (targets->pids[i] == pid)
 			return true;
 	return false;
 }
@@ -99,12 +99,13 @@ int add_tasks(struct stat_job *job)
 	int status = EXIT_DONE;
 	unsigned i;
 
-	for (i = 0; i < job->n_pids && status == EXIT_DONE; i++)
-		if (!is_within(job, job->pids[i]))
-			status = job->by == BY_THREAD ? add_threads(job, job->pids[i])
-			                              : add_task(job, job->pids[i], false);
-	for (i = 0; i < job->n_tids && status == EXIT_DONE; i++)
-		if (!is_within(job, job->tids[i]))
-			status = add_task(job, job->tids[i], true);
+	for (i = 0; i < job->targets.n_pids && status == EXIT_DONE; i++)
+		if (!is_within(&job->targets, job->targets.pids[i]))
+			status = job->options.by == BY_THREAD
+			                 ? add_threads(job, job->targets.pids[i])
+			                 : add_task(job, job->targets.pids[i], false);
+	for (i = 0; i < job->targets.n_tids && status == EXIT_DONE; i++)
+		if (!is_within(&job->targets, job->targets.tids[i]))
+			status = add_task(job, job->targets.tids[i], true);
 	return status;
 }

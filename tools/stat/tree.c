@@ -30,8 +30,9 @@ bool is_child_metric(const struct stat_job *job, const struct stat_metric *child
 /* True if no requested metric is an ancestor of metric @i. */
 static bool is_root(const struct stat_job *job, unsigned i)
 {
-	for (unsigned k = 0; k < job->metrics.n; k++)
-		if (k != i && is_child_metric(job, &job->metrics.at[i], &job->metrics.at[k]))
+	for (unsigned k = 0; k < job->result.metrics.n; k++)
+		if (k != i &&
+		    is_child_metric(job, &job->result.metrics.at[i], &job->result.metrics.at[k]))
 			return false;
 	return true;
 }
@@ -48,7 +49,7 @@ static unsigned count_uncounted_children(const struct stat_job *job, const struc
 	for (unsigned e = 0; e < pmu.n_events; e++)
 		n += !pfm_describe_metric(job->ctx, m->pmu, e, &info) &&
 		     is_child_metric(job, &(struct stat_metric){ .pmu = m->pmu, .event = e }, m) &&
-		     !is_requested_metric(job, m->pmu, e);
+		     !is_requested_metric(&job->result, m->pmu, e);
 	return n;
 }
 
@@ -56,31 +57,31 @@ static unsigned count_uncounted_children(const struct stat_job *job, const struc
 static void add_children(struct stat_job *job, const struct stat_metric *m, struct stat_metric *out,
                          unsigned *n, bool *taken, unsigned depth)
 {
-	for (unsigned i = 0; i < job->metrics.n && depth < MAX_DEPTH; i++)
-		if (!taken[i] && is_child_metric(job, &job->metrics.at[i], m)) {
+	for (unsigned i = 0; i < job->result.metrics.n && depth < MAX_DEPTH; i++)
+		if (!taken[i] && is_child_metric(job, &job->result.metrics.at[i], m)) {
 			taken[i] = true;
-			out[(*n)++] = job->metrics.at[i];
-			add_children(job, &job->metrics.at[i], out, n, taken, depth + 1);
+			out[(*n)++] = job->result.metrics.at[i];
+			add_children(job, &job->result.metrics.at[i], out, n, taken, depth + 1);
 		}
 }
 
 bool order_metric_tree(struct stat_job *job)
 {
-	struct stat_metric *out = calloc(job->metrics.n + 1, sizeof(*out));
-	bool *taken = calloc(job->metrics.n + 1, sizeof(*taken));
+	struct stat_metric *out = calloc(job->result.metrics.n + 1, sizeof(*out));
+	bool *taken = calloc(job->result.metrics.n + 1, sizeof(*taken));
 	unsigned n = 0;
 
-	for (unsigned i = 0; out && taken && i < job->metrics.n; i++)
+	for (unsigned i = 0; out && taken && i < job->result.metrics.n; i++)
 		if (!taken[i] && is_root(job, i)) {
 			taken[i] = true;
-			out[n++] = job->metrics.at[i];
-			add_children(job, &job->metrics.at[i], out, &n, taken, 0);
+			out[n++] = job->result.metrics.at[i];
+			add_children(job, &job->result.metrics.at[i], out, &n, taken, 0);
 		}
-	if (n == job->metrics.n && n)
-		memcpy(job->metrics.at, out, n * sizeof(*out));
+	if (n == job->result.metrics.n && n)
+		memcpy(job->result.metrics.at, out, n * sizeof(*out));
 	free(taken);
 	free(out);
-	return n == job->metrics.n;
+	return n == job->result.metrics.n;
 }
 
 /* ---- what to look at next -------------------------------------------------------------------- */
@@ -121,9 +122,9 @@ static bool choose_branch(const struct stat_job *job, const struct stat_metric *
 	return true;
 }
 
-static void put_branch_line(const struct stat_job *job, const struct metric_branch *b)
+static void put_branch_line(const struct stat_report *report, const struct metric_branch *b)
 {
-	struct json j = { .out = job->out };
+	struct json j = { .out = report->out };
 
 	put_begin(&j, NULL, '{');
 	put_text(&j, "next", b->text);
@@ -139,13 +140,15 @@ void report_children(const struct stat_job *job, double elapsed)
 {
 	struct metric_branch b;
 
-	for (unsigned i = 0; i < job->metrics.n && job->by == BY_NOTHING && !job->separator; i++) {
-		if (!choose_branch(job, &job->metrics.at[i], elapsed, &b))
+	for (unsigned i = 0;
+	     i < job->result.metrics.n && job->options.by == BY_NOTHING && !job->options.separator;
+	     i++) {
+		if (!choose_branch(job, &job->result.metrics.at[i], elapsed, &b))
 			continue;
-		if (job->json)
-			put_branch_line(job, &b);
+		if (job->options.json)
+			put_branch_line(&job->report, &b);
 		else
-			fprintf(job->out,
+			fprintf(job->report.out,
 			        "\n  below %s: pfm stat -M %s  (%u metric%s, %u group%s)\n", b.name,
 			        b.text, b.metrics, b.metrics == 1 ? "" : "s", b.groups,
 			        b.groups == 1 ? "" : "s");
@@ -276,7 +279,7 @@ static void put_row(const struct stat_job *job, FILE *out, const struct stat_met
 static void put_node(const struct stat_job *job, FILE *out, unsigned i, double elapsed,
                      unsigned depth)
 {
-	const struct stat_metric *m = &job->metrics.at[i];
+	const struct stat_metric *m = &job->result.metrics.at[i];
 	struct metric_answer *a = malloc(sizeof(*a));
 	bool over, branch = false;
 
@@ -286,16 +289,16 @@ static void put_node(const struct stat_job *job, FILE *out, unsigned i, double e
 		return;
 	}
 	over = a->value.over_threshold > 0;
-	for (unsigned k = 0; k < job->metrics.n; k++)
-		branch |= is_child_metric(job, &job->metrics.at[k], m);
+	for (unsigned k = 0; k < job->result.metrics.n; k++)
+		branch |= is_child_metric(job, &job->result.metrics.at[k], m);
 	if (branch)
 		fprintf(out, "<details%s>\n<summary>", over ? " class=\"over\" open" : "");
 	else
 		fputs("<div class=\"leaf\">", out);
 	put_row(job, out, m, a, depth);
 	fputs(branch ? "</summary>\n" : "</div>\n", out);
-	for (unsigned k = 0; branch && k < job->metrics.n; k++)
-		if (is_child_metric(job, &job->metrics.at[k], m))
+	for (unsigned k = 0; branch && k < job->result.metrics.n; k++)
+		if (is_child_metric(job, &job->result.metrics.at[k], m))
 			put_node(job, out, k, elapsed, depth + 1);
 	if (branch)
 		fputs("</details>\n", out);
@@ -308,8 +311,9 @@ static void put_other_metrics(const struct stat_job *job, FILE *out, double elap
 	static struct metric_answer a;
 	unsigned n = 0;
 
-	for (unsigned i = 0; i < job->metrics.n; i++) {
-		if (!compute_stat_metric(job, &job->metrics.at[i], "", elapsed, &a) || is_share(&a))
+	for (unsigned i = 0; i < job->result.metrics.n; i++) {
+		if (!compute_stat_metric(job, &job->result.metrics.at[i], "", elapsed, &a) ||
+		    is_share(&a))
 			continue;
 		fputs(n++ ? "<tr><th>" : "<h2>Beside the tree</h2>\n<table>\n<tr><th>", out);
 		put_page_text(out, a.info.name);
@@ -333,8 +337,8 @@ static bool has_bar(const struct stat_job *job, double elapsed)
 {
 	static struct metric_answer a;
 
-	for (unsigned i = 0; i < job->metrics.n; i++)
-		if (compute_stat_metric(job, &job->metrics.at[i], "", elapsed, &a) &&
+	for (unsigned i = 0; i < job->result.metrics.n; i++)
+		if (compute_stat_metric(job, &job->result.metrics.at[i], "", elapsed, &a) &&
 		    is_share(&a) && !a.value.state)
 			return true;
 	return false;
@@ -345,8 +349,8 @@ static void put_children(const struct stat_job *job, FILE *out, double elapsed)
 	struct metric_branch b;
 	unsigned n = 0;
 
-	for (unsigned i = 0; i < job->metrics.n; i++) {
-		if (!choose_branch(job, &job->metrics.at[i], elapsed, &b))
+	for (unsigned i = 0; i < job->result.metrics.n; i++) {
+		if (!choose_branch(job, &job->result.metrics.at[i], elapsed, &b))
 			continue;
 		fputs(n++ ? "<li>" : "<h2>What to look at next</h2>\n<ul id=\"next\">\n<li>", out);
 		put_page_text(out, b.name);
@@ -367,21 +371,21 @@ static void put_children(const struct stat_job *job, FILE *out, double elapsed)
 }
 
 /* True if an earlier row has the same reason. */
-static bool has_reason_before(const struct stat_job *job, unsigned i)
+static bool has_reason_before(const struct stat_result *result, unsigned i)
 {
 	for (unsigned k = 0; k < i; k++)
-		if (strcmp(job->rows[k].info.why, job->rows[i].info.why) == 0)
+		if (strcmp(result->rows[k].info.why, result->rows[i].info.why) == 0)
 			return true;
 	return false;
 }
 
 /* Writes why events were not counted, each reason once. */
-static void put_reasons(const struct stat_job *job, FILE *out)
+static void put_reasons(const struct stat_result *result, FILE *out)
 {
-	for (unsigned i = 0; i < job->n_rows; i++) {
-		const struct stat_row *row = &job->rows[i];
+	for (unsigned i = 0; i < result->n_rows; i++) {
+		const struct stat_row *row = &result->rows[i];
 
-		if (row->tally.counted || !*row->info.why || has_reason_before(job, i))
+		if (row->tally.counted || !*row->info.why || has_reason_before(result, i))
 			continue;
 		fputs("<p class=\"none\">Not counted: ", out);
 		put_page_text(out, row->info.why);
@@ -397,28 +401,28 @@ static void put_page(const struct stat_job *job, FILE *out, double elapsed)
 	bool scaled = false, partial = false;
 	static struct metric_answer a;
 
-	for (unsigned i = 0; i < job->metrics.n; i++)
-		if (compute_stat_metric(job, &job->metrics.at[i], "", elapsed, &a)) {
+	for (unsigned i = 0; i < job->result.metrics.n; i++)
+		if (compute_stat_metric(job, &job->result.metrics.at[i], "", elapsed, &a)) {
 			scaled |= a.value.quality == PFM_QUALITY_SCALED;
 			partial |= a.value.quality == PFM_QUALITY_PARTIAL;
 		}
 	fputs(html_head, out);
 	fputs("<title>Metrics of ", out);
-	put_page_text(out, job->target);
+	put_page_text(out, job->report.target);
 	fputs("</title>\n<h1>", out);
-	put_page_text(out, job->target);
+	put_page_text(out, job->report.target);
 	fprintf(out,
 	        "</h1>\n<p>%.6f seconds%s. Bars are percent of the whole; orange is over its "
 	        "threshold%s.%s%s</p>\n",
-	        elapsed, job->repeat > 1 ? ", mean of the runs" : "",
-	        job->repeat > 1 || scaled ? "; whiskers are 95 % intervals" : "",
+	        elapsed, job->timing.repeat > 1 ? ", mean of the runs" : "",
+	        job->timing.repeat > 1 || scaled ? "; whiskers are 95 % intervals" : "",
 	        scaled ? " Some counts shared their counters and were scaled." : "",
 	        partial ? " Some counts are partial." : "");
-	put_reasons(job, out);
+	put_reasons(&job->result, out);
 	fputs("<p><button id=\"worth\">Open what needs attention</button><button id=\"all\">Open "
 	      "all</button></p>\n<main>\n",
 	      out);
-	for (unsigned i = 0; i < job->metrics.n; i++)
+	for (unsigned i = 0; i < job->result.metrics.n; i++)
 		if (is_root(job, i))
 			put_node(job, out, i, elapsed, 0);
 	fputs("</main>\n", out);
@@ -430,14 +434,14 @@ static void put_page(const struct stat_job *job, FILE *out, double elapsed)
 
 int write_page(const struct stat_job *job, double elapsed)
 {
-	FILE *out = fopen(job->html, "we");
+	FILE *out = fopen(job->options.html, "we");
 	bool failed;
 
 	if (!out)
-		return report_bad_option(job->html, errno);
+		return report_bad_option(job->options.html, errno);
 	put_page(job, out, elapsed);
 	failed = ferror(out);
 	if (fclose(out) || failed)
-		return report_bad_option(job->html, failed ? EIO : errno);
+		return report_bad_option(job->options.html, failed ? EIO : errno);
 	return EXIT_DONE;
 }

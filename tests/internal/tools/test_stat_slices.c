@@ -19,9 +19,9 @@ static int begin(void **state)
 	(void)state;
 	memset(&job, 0, sizeof(job));
 	memset(&row, 0, sizeof(row));
-	job.rows = &row;
-	job.n_rows = 1;
-	job.repeat = 1;
+	job.result.rows = &row;
+	job.result.n_rows = 1;
+	job.timing.repeat = 1;
 	return 0;
 }
 
@@ -36,7 +36,7 @@ static void add_slice(uint64_t raw)
 {
 	const pfm_count_t c = { .size = sizeof(c), .raw = raw, .enabled = 1000, .running = 500 };
 
-	add_to_slice(&row, job.n_slices, &c);
+	add_to_slice(&row, job.slices.n, &c);
 	end_slice(&job);
 }
 
@@ -44,29 +44,29 @@ static void add_slice(uint64_t raw)
 static void neighbouring_slices_are_joined(void **state)
 {
 	(void)state;
-	job.slice_ns = 5;
+	job.slices.length = 5;
 	for (unsigned k = 0; k < MOST; k++)
 		add_slice(k);
-	assert_true(job.n_slices == MOST / 2 && job.slice_ns == 10);
+	assert_true(job.slices.n == MOST / 2 && job.slices.length == 10);
 	for (unsigned k = 0; k < MOST / 2; k++)
 		assert_true(row.slices[k].raw == 4 * k + 1 && row.slices[k].enabled == 2000 &&
 		            row.slices[k].running == 1000);
 	add_slice(7);
-	assert_true(job.n_slices == MOST / 2 + 1 && row.slices[MOST / 2].raw == 7);
+	assert_true(job.slices.n == MOST / 2 + 1 && row.slices[MOST / 2].raw == 7);
 }
 
 /* A run that does not fill a slice is added to the next one. */
 static void runs_share_a_slice_after_that(void **state)
 {
 	(void)state;
-	job.repeat = 2 * MOST;
+	job.timing.repeat = 2 * MOST;
 	for (unsigned k = 0; k < MOST; k++)
 		add_slice(1);
-	assert_true(job.n_slices == MOST / 2 && job.runs_in_slice == 2);
+	assert_true(job.slices.n == MOST / 2 && job.slices.runs_each == 2);
 	add_slice(10);
-	assert_int_equal(job.n_slices, MOST / 2);
+	assert_int_equal(job.slices.n, MOST / 2);
 	add_slice(100);
-	assert_true(job.n_slices == MOST / 2 + 1 && row.slices[MOST / 2].raw == 110);
+	assert_true(job.slices.n == MOST / 2 + 1 && row.slices[MOST / 2].raw == 110);
 }
 
 int main(void)
