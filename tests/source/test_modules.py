@@ -242,6 +242,16 @@ STEPS = {
         "tools/encode/metric.c",  # numbers that the user types
         "tools/report/metrics.c",  # weights of samples, by function
     },
+    # A program is started. Counters are open before its first instruction only in child.c.
+    r"\b(?:execvp?|posix_spawnp?)\(": {
+        "lib/base/child.c",
+        "tools/alpha/serve_child.c",  # below the model of the device
+        "tools/common/exporter.c",  # pfm becomes pfm-exporter
+        "tools/common/term.c",  # the pager
+        "tools/list/import.c",  # pfm becomes Python
+        "tools/report/disassembly.c",  # objdump
+        "tools/stat/regions.c",  # a program that counts itself
+    },
     # A record becomes a sample.
     r"\bpfmi_sampling_decode_record\(": {"lib/sampling/record_decode.c",
                                          "lib/sampling/sample_reader.c"},
