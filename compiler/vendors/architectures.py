@@ -22,6 +22,7 @@ list_date = ""           # YYYY-MM of the kernel that has the lists; empty if un
 
 
 def make_source_text(model):
+    """Returns the source of the tables of @model."""
     text = "Linux tools/perf/pmu-events/arch/%s/%s" % (model.arch, model.folder)
     return "%s, %s" % (text, list_date) if list_date else text
 
@@ -38,18 +39,19 @@ def make_intel_core(reading, kind):
     name = m.name + "_" + kind if kind else m.name
 
     def make_sheet():
+        """Makes an empty sheet."""
         core = ""
         if kind == "lowpower":
             core = "crestmont"
         elif known and (kind or alone):
             core = known.find_core_named(kind != "core")
-        b = make_core_sheet(reading, name, core, (), "cpu_" + kind if kind else "cpu",
-                            make_table_title(m.name, reading.desc, core if kind else ""))
-        b.source = make_source_text(m)
+        sheet = make_core_sheet(reading, name, core, (), "cpu_" + kind if kind else "cpu",
+                                make_table_title(m.name, reading.desc, core if kind else ""))
+        sheet.source = make_source_text(m)
         if known and not alone:
-            b.aliases += list_intel_aliases(known, kind, core, name)
+            sheet.aliases += list_intel_aliases(known, kind, core, name)
         reading.cores[kind] = name
-        return b
+        return sheet
     return reading.get_sheet(name, make_sheet)
 
 
@@ -72,24 +74,25 @@ def make_core_table(reading):
     m, known = reading.model, reading.processor
 
     def make_sheet():
+        """Makes an empty sheet."""
         small, uses = (known and known.cores.get("")) or reading.arch.cores[""]
-        b = Sheet(m.name, make_table_title(m.name, reading.desc), uses)
-        b.source = make_source_text(m)
+        sheet = Sheet(m.name, make_table_title(m.name, reading.desc), uses)
+        sheet.source = make_source_text(m)
         reading.cores[""] = m.name
         if m.arch == "arm64" and m.name.startswith("cortex"):
-            b.aliases.append("armv8_" + m.name)
+            sheet.aliases.append("armv8_" + m.name)
         if m.arch == "s390":
-            b.aliases.append(m.name.replace("cf_", ""))
-        b.aliases += known.libpfm + known.alias if known else []
-        return b
+            sheet.aliases.append(m.name.replace("cf_", ""))
+        sheet.aliases += known.libpfm + known.alias if known else []
+        return sheet
     return reading.get_sheet(m.name, make_sheet)
 
 
-def get_core_counters(b, arch, event):
+def get_core_counters(sheet, arch, event):
     """Counters that can count an event of a core; None: all general counters."""
     if arch == "x86":
         return None
-    if b.unit:
+    if sheet.unit:
         return 0
     if arch == "arm64":
         return 0xFFFFFFFF if event == 0x11 else 0x7FFFFFFF
@@ -109,13 +112,14 @@ def make_unit_table(reading, unit):
     name = flat if flat.endswith(m.name) else m.name + "_" + flat
 
     def make_sheet():
+        """Makes an empty sheet."""
         here = (known and known.units.get(device)) or reading.arch.units.get(device, {})
-        b = Sheet(name, make_table_title(m.name, reading.desc, unit=unit),
-                  here.get("use", "any.unit").split(","))
-        b.device, b.unit = device, unit
-        b.source = make_source_text(m)
-        b.uncore = "core" not in here
+        sheet = Sheet(name, make_table_title(m.name, reading.desc, unit=unit),
+                      here.get("use", "any.unit").split(","))
+        sheet.device, sheet.unit = device, unit
+        sheet.source = make_source_text(m)
+        sheet.uncore = "core" not in here
         if device == "amd_l3" and known:
-            b.aliases += [n + "_l3" for n in known.libpfm]
-        return b
+            sheet.aliases += [n + "_l3" for n in known.libpfm]
+        return sheet
     return reading.get_sheet(name, make_sheet)

@@ -41,6 +41,7 @@ SENTENCES = frozenset(("desc", "topic"))
 # ---- words of the language -----------------------------------------------------------------------
 
 def quote_text(text):
+    """Returns a text in quotes, on one line."""
     if "\\" in text or '"' in text or "\n" in text or "\r" in text:
         text = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ").replace("\r", " ")
     return '"%s"' % text
@@ -75,6 +76,7 @@ def format_counters(bits):
 
 @functools.lru_cache(1 << 10)
 def format_flags(flags):
+    """Formats flags of a row for `flags`: NAME,NAME."""
     return ",".join(name for name, bit in FLAG_NAMES if flags & bit)
 
 
@@ -92,15 +94,19 @@ class Entry:
         self.groups, self.aliases = (), ()
 
     def has_value(self, key):
+        """True if the row has a value for @key."""
         return any(k == key for k, _ in self.values)
 
     def get_value(self, key):
+        """Returns the value of @key, or None."""
         return next((v for k, v in self.values if k == key), None)
 
     def add_text(self, key, text):
+        """Adds a text as the value of @key."""
         self.values = self.values + [(key, quote_text(text))]
 
     def find_statement(self):
+        """Returns the statement that declares the row."""
         return "metric" if self.flags & pt.ROW_METRIC else "event"
 
     def format_row_words(self, counters, flags):
@@ -146,6 +152,7 @@ class EntryLine:
         )
 
     def split_row(self):
+        """Returns (is it a metric, name, values and further words, description, detail)."""
         row = self.row
         words = row.values
         if row.flags != self.flags or row.counters != self.counters or row.groups or row.aliases:
@@ -153,6 +160,7 @@ class EntryLine:
         return row.flags & pt.ROW_METRIC, row.name, tuple(words), row.desc, row.detail or None
 
     def make_tokens(self, errors):
+        """Returns the words of the line, for messages that name a column."""
         return next(
             split_tokens(self.row.format_line(self.counters, self.flags, ()), self.file, errors,
                          self.number), [])
@@ -163,6 +171,7 @@ TEXTS = frozenset(key for key, (_, text) in pt.read_keys().items() if text)
 
 @functools.lru_cache(1 << 16)
 def format_number_word(n):
+    """Returns a number as a word: numbers below 10 in decimal."""
     return str(n) if n < 10 else "0x%x" % n
 
 
@@ -334,6 +343,7 @@ def has_table_rows(sheet):
 
 
 def format_counter_range(mark, n):
+    """Formats @n counters that begin with 0, with @mark before the first."""
     return "%s0..%d" % (mark, n - 1) if n > 1 else mark + "0"
 
 
@@ -344,6 +354,7 @@ class MaskGroup:
         self.name, self.field, self.words, self.required = name, field, words, required
 
     def format_line(self, facts):
+        """Formats the statement of the group. @facts: keys to leave out."""
         out = ["group %s any field=%s%s"
                % (self.name, self.field, " default=!" if self.required else "")]
         for name, value, desc in self.words:
@@ -355,17 +366,17 @@ class MaskGroup:
 
 class EventDraft:
     """An event that becomes a row: the keys of its list, and the values made of them so far."""
-    __slots__ = ("b", "name", "e", "values", "flags", "detail")
+    __slots__ = ("sheet", "name", "event", "values", "flags", "detail")
 
-    def __init__(self, b, name, e):
-        self.b, self.name, self.e = b, name, e
+    def __init__(self, sheet, name, e):
+        self.sheet, self.name, self.event = sheet, name, e
         self.values = []
         self.flags = 0
         self.detail = ""
 
     def get_number(self, key):
         """Number of a key; 0 if it is missing."""
-        text = self.e.get(key, "0")
+        text = self.event.get(key, "0")
         if text == "0":
             return 0
         try:
@@ -374,22 +385,24 @@ class EventDraft:
             raise RefusedValue(key, str(why)) from None
 
     def set_value(self, key, value):
+        """Adds a value for @key."""
         self.values.append((key, value))
 
     def set_text(self, key, text):
+        """Adds a text as the value of @key, which is declared if it is new."""
         if key not in TEXTS:
             self.declare_text(key)
         self.values.append((key, quote_text(text)))
 
     def declare_text(self, key):
         """Declares the field of a text that not all tables have."""
-        if key not in self.b.at:
-            self.b.extra.append("text " + key)
-            self.b.at[key] = pt.Field(key, pt.TEXT, 32)
+        if key not in self.sheet.at:
+            self.sheet.extra.append("text " + key)
+            self.sheet.at[key] = pt.Field(key, pt.TEXT, 32)
 
     def set_field(self, field, value, key):
         """Sets a field's value if the box has the field and the value fits."""
-        f = self.b.at.get(field)
+        f = self.sheet.at.get(field)
         if f is None:
             raise RefusedValue(key, "0x%x: this unit has no field '%s'" % (value, field))
         if value > f.max:
@@ -399,7 +412,7 @@ class EventDraft:
 
     def set_fields(self, fields):
         """Sets the fields of keys; omits zeros."""
-        get = self.e.get
+        get = self.event.get
         for key, field in fields:
             if get(key, "0") != "0":
                 value = self.get_number(key)
@@ -410,7 +423,7 @@ class EventDraft:
         """Sets filters that are given as a whole register."""
         if value > pt.ALL64:
             raise RefusedValue(key, "0x%x does not fit 64 bits" % value)
-        self.b.declare_field("config1", "config1:0-63")
+        self.sheet.declare_field("config1", "config1:0-63")
         self.set_value("config1", value)
 
     def set_filters(self):
@@ -419,7 +432,7 @@ class EventDraft:
         second = self.get_number("FILTER_VALUE")
         if second:
             self.set_config1(second << 32, "FILTER_VALUE")
-        text = self.e.get("Filter")
+        text = self.event.get("Filter")
         if not text or text == "0" or is_placeholder(text) or text.strip() == "0":
             return
         if not FILTER_TERMS.fullmatch(text):
@@ -444,7 +457,7 @@ class EventDraft:
 
     def make_description(self):
         """Sets the short description, and the long one as detail if it says more."""
-        e = self.e
+        e = self.event
         brief = e.get("BriefDescription") or e.get("BriefDescript6ion") or ""
         brief = clean_description(brief)
         long = clean_description(e.get("PublicDescription") or e.get("PublicDescrition") or "")
@@ -456,7 +469,7 @@ class EventDraft:
 
     def parse_scale(self):
         """Parses ScaleUnit: '64Bytes' is a factor and a unit."""
-        text = self.e["ScaleUnit"]
+        text = self.event["ScaleUnit"]
         m = SCALE_UNIT.fullmatch(text)
         if not m:
             raise RefusedValue("ScaleUnit", "'%s' is not a number and a unit" % text[:40])
@@ -467,7 +480,7 @@ class EventDraft:
 
     def make_row(self, counters, file):
         """Makes the row, with what all lists have in common: descriptions, errata, scale."""
-        e = self.e
+        e = self.event
         desc = self.make_description()
         if NUMBER[e.get("Deprecated", "0")]:
             self.flags |= pt.ROW_DEPRECATED
@@ -512,17 +525,19 @@ class ModelReading:
         self.counts = {"core": 0, "uncore": 0, "metrics": 0, "masks": 0}
 
     def report_refusal(self, event, key, reason):
+        """Notes that @event is left out: its @key is the reason."""
         self.refused.append((self.file, event or "-", key or "-", reason))
 
     def report_note(self, event, key, reason):
+        """Notes what was taken for @event in place of its @key."""
         self.notes.append((self.file, event or "-", key or "-", reason))
 
     def get_sheet(self, name, make):
         """The sheet of that name; @make makes it at first use."""
-        b = self.builders.get(name)
-        if b is None:
-            b = self.builders[name] = make()
-        return b
+        sheet = self.builders.get(name)
+        if sheet is None:
+            sheet = self.builders[name] = make()
+        return sheet
 
     def read_files(self, files):
         """Yields (shown path, path below the model's folder, value) of each readable file."""
@@ -554,14 +569,14 @@ class ModelReading:
 
     def list_sheets(self):
         """The sheets with rows, big cores before small ones, each with a source."""
-        sources = [b.source for b in self.builders.values() if b.source]
-        out = [b for b in self.builders.values() if has_table_rows(b)]
-        out.sort(key=lambda b: b.device in SMALL)
-        for b in out:
-            if b.name.startswith(self.model.name + "_"):
-                b.family_name = self.model.name
-            b.source = b.source or (sources[0] if sources
-                                    else "intel/perfmon %s" % self.model.folder)
+        sources = [sheet.source for sheet in self.builders.values() if sheet.source]
+        out = [sheet for sheet in self.builders.values() if has_table_rows(sheet)]
+        out.sort(key=lambda sheet: sheet.device in SMALL)
+        for sheet in out:
+            if sheet.name.startswith(self.model.name + "_"):
+                sheet.family_name = self.model.name
+            sheet.source = sheet.source or (sources[0] if sources
+                                            else "intel/perfmon %s" % self.model.folder)
         return out
 
     def format_parts(self, facts=False):
@@ -569,15 +584,16 @@ class ModelReading:
         sentences of vendors, and formulas of lists whose licence allows only facts."""
         out = []
         left_out = SENTENCES if facts else frozenset()
-        for b in self.list_sheets():
+        for sheet in self.list_sheets():
             if facts and self.model.kind == "linux":
-                b.rows = [r for r in b.rows if not r.flags & pt.ROW_METRIC]
+                sheet.rows = [r for r in sheet.rows if not r.flags & pt.ROW_METRIC]
             if facts:
-                b.features = [f for f in b.features if self.model.kind == "intel"
-                              or not f.startswith("metricgroup")]
-            if has_table_rows(b):
-                out.append((b.name, b.uncore, b.format_identity(),
-                            ["use " + b.same_as.name] if b.same_as else b.format_body(left_out)))
+                sheet.features = [f for f in sheet.features if self.model.kind == "intel"
+                                  or not f.startswith("metricgroup")]
+            if has_table_rows(sheet):
+                out.append((sheet.name, sheet.uncore, sheet.format_identity(),
+                            ["use " + sheet.same_as.name] if sheet.same_as
+                            else sheet.format_body(left_out)))
         return out
 
     def compile_tables(self):
@@ -592,7 +608,7 @@ class ModelReading:
                 return tables
             if not self.remove_bad_rows(rows_of, errors, file):
                 raise ValueError("line %d: %s" % (errors[0][0][1], errors[0][1]))
-            sheets = [b for b in sheets if has_table_rows(b)]
+            sheets = [sheet for sheet in sheets if has_table_rows(sheet)]
         return []
 
     @staticmethod
@@ -600,12 +616,12 @@ class ModelReading:
         """Returns (tables of the sheets, errors, [(sheet, lines of its rows)])."""
         tables, rows_of, start = [], [], 1
         parts = LIBRARY.files[file] = []
-        for b in sheets:
-            lines, rows = b.format_lines(file, start)
+        for sheet in sheets:
+            lines, rows = sheet.format_lines(file, start)
             parts.append(
-                FilePart(file, b.name, False,
+                FilePart(file, sheet.name, False,
                          split_statements("\n".join(lines), file, LIBRARY.errors, start), rows))
-            rows_of.append((b, rows))
+            rows_of.append((sheet, rows))
             start += len(lines) + len(rows)
         errors = list(LIBRARY.errors)
         for part in parts:
@@ -629,13 +645,13 @@ class ModelReading:
                 return False
             bad.setdefault(line, why)
         found = 0
-        for b, rows in rows_of:
+        for sheet, rows in rows_of:
             at = {row.number: i for i, row in enumerate(rows)}
             for line in sorted(bad.keys() & at.keys(), reverse=True):
-                row = b.rows.pop(at[line])
+                row = sheet.rows.pop(at[line])
                 self.file = row.file
                 self.report_refusal(row.name, "-", bad[line])
-                self.counts["metrics" if row.flags & pt.ROW_METRIC else "uncore" if b.uncore
+                self.counts["metrics" if row.flags & pt.ROW_METRIC else "uncore" if sheet.uncore
                             else "core"] -= 1
                 found += 1
         return found == len(bad)

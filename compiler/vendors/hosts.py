@@ -37,7 +37,7 @@ def read_mapfile_lines(reading):
         return []
 
 
-def add_match(b, what):
+def add_match(sheet, what):
     """Adds a host to a sheet. @what has the arguments of pt.Match."""
     words = ["match"]
     for key in ("arch", "vendor", "prefix", "exact"):
@@ -58,7 +58,7 @@ def add_match(b, what):
         words.append("native_model=0x%x" % what["native_model"])
     if what.get("nearest"):
         words.append("nearest")
-    b.matches.append(" ".join(words))
+    sheet.matches.append(" ".join(words))
 
 
 # ---- Intel's folders -----------------------------------------------------------------------------
@@ -127,10 +127,10 @@ def add_intel_matches(reading, hosts):
             add_match(reading.builders[name], what)
     for name, what in alone:
         add_match(make_table_of_core_sold_alone(reading, name), what)
-    for b in reading.builders.values():
-        if b.uncore:
+    for sheet in reading.builders.values():
+        if sheet.uncore:
             for what in everywhere.values():
-                add_match(b, what)
+                add_match(sheet, what)
 
 
 def parse_intel_cpu(text):
@@ -146,6 +146,7 @@ def parse_intel_cpu(text):
 
 
 def add_hybrid_match(reading, name, h, what):
+    """Adds the host @h to the table of its core type."""
     try:
         core_type = int(h.core_type, 16) if h.core_type else None
         native = int(h.native, 16) if h.native else pt.ANY32
@@ -164,14 +165,15 @@ def make_table_of_core_sold_alone(reading, name):
     own = reading.model.name + "_n"
 
     def make_sheet():
+        """Makes a sheet that shares the rows of another one."""
         old = reading.builders[name]
-        b = Sheet(own, make_table_title(own, old.desc), old.uses)
-        b.same_as = old
-        b.source = old.source
-        b.device, b.perf_type = "cpu", 4
+        sheet = Sheet(own, make_table_title(own, old.desc), old.uses)
+        sheet.same_as = old
+        sheet.source = old.source
+        sheet.device, sheet.perf_type = "cpu", 4
         processor = reading.model.find_processor()
-        b.aliases = [processor.linux[0] + "n"] if processor else []
-        return b
+        sheet.aliases = [processor.linux[0] + "n"] if processor else []
+        return sheet
     return reading.get_sheet(own, make_sheet)
 
 
@@ -196,9 +198,9 @@ def add_linux_matches(reading):
             reading.report_refusal(pattern[:60], "CPUID", "not understood: %s" % why)
     kinds = {"cpu_core": {"core_type": CORE_TYPE_CORE}, "cpu_atom": {"core_type": CORE_TYPE_ATOM},
              "cpu_lowpower": {"core_type": CORE_TYPE_ATOM}}
-    for b in reading.builders.values():
+    for sheet in reading.builders.values():
         for what in matches:
-            add_match(b, dict(what, **kinds.get(b.device, {})))
+            add_match(sheet, dict(what, **kinds.get(sheet.device, {})))
 
 
 def parse_linux_line(line):
@@ -272,8 +274,8 @@ def expand_pattern(items, any_character):
         elif op == "SUBPATTERN":
             more, is_open = expand_pattern(what[3], any_character)
         elif op == "BRANCH":
-            branches = [expand_pattern(b, any_character) for b in what[1]]
-            more, is_open = [t for b, _ in branches for t in b], any(o for _, o in branches)
+            branches = [expand_pattern(sheet, any_character) for sheet in what[1]]
+            more, is_open = [t for sheet, _ in branches for t in sheet], any(o for _, o in branches)
         elif op == "MAX_REPEAT":
             low, high, inner = what
             one, is_open = expand_pattern(inner, any_character)
@@ -303,6 +305,7 @@ def convert_posix_to_python(pattern):
 
 
 def compile_pattern(pattern):
+    """Compiles a POSIX pattern, as lists have them for processors."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)      # "[[" may be a set within a set one day
         return re.compile(convert_posix_to_python(pattern))
@@ -369,7 +372,7 @@ def match_powerpc(patterns, arch):
         return match_text(patterns, arch)
     uppers = [0]
     for part in re.findall(r"\[([0-9a-fA-F]+)\]|([0-9a-fA-F])", m[1]):
-        uppers = [u << 4 | int(d, 16) for u in uppers for d in part[0] or part[1]]
+        uppers = [u << 4 | int(draft, 16) for u in uppers for draft in part[0] or part[1]]
     return [{"arch": "powerpc", "value": u << 16, "mask": 0xFFFF0000} for u in uppers]
 
 

@@ -86,6 +86,7 @@ class Options:
                 self.paths.append(name)
 
     def set_option(self, name, value):
+        """Stores the value of an option."""
         if name == "--cpu":
             self.cpu.append(value)
         elif name == "--jobs":
@@ -103,6 +104,7 @@ class Options:
 
 
 def get_default_folder():
+    """Returns the folder of images of this user."""
     base = os.environ.get("XDG_DATA_HOME", "")
     if not os.path.isabs(base):
         base = os.path.join(os.path.expanduser("~"), ".local", "share")
@@ -125,6 +127,7 @@ class ImportRun:
         self.built = int(epoch) if epoch.isdigit() and int(epoch) <= pt.ALL64 else 0
 
     def make_image_path(self, model):
+        """Returns the path of the image of @model."""
         return os.path.join(self.folder, model.name + ".pmdb")
 
 
@@ -192,6 +195,7 @@ def import_model(index):
 
 
 def import_into(result, run, model):
+    """Reads @model and writes its image or texts, as @run says. Fills @result."""
     if not run.single and run.text is None:
         result["path"] = run.make_image_path(model)
         digest = compute_input_digest([model], run.byteorder)
@@ -251,6 +255,7 @@ def read_pmu(reading):
 # ---- all models ----------------------------------------------------------------------------------
 
 def exit_on_signal(signum, frame):
+    """A signal handler: ends the process after its clean-up."""
     raise SystemExit(128 + signum)
 
 
@@ -264,6 +269,7 @@ def end_with_parent():
 
 
 def set_up_worker(parent):
+    """Sets the signals of a worker of process @parent."""
     # removes an unfinished temporary file
     signal.signal(signal.SIGTERM, exit_on_signal)
     signal.signal(signal.SIGINT, signal.SIG_IGN)    # the parent process stops its workers
@@ -443,6 +449,7 @@ def write_single(run, done, digest, say):
 # ---- the command ---------------------------------------------------------------------------------
 
 def main(argv):
+    """Runs the command with the arguments @argv. Returns the exit status."""
     if "-h" in argv or "--help" in argv:
         print(USAGE)
         return 0
@@ -508,6 +515,7 @@ def find_models(opt):
 
 
 def measure_source(source):
+    """Returns the number of bytes of a list, 0 if it cannot be read."""
     try:
         return len(source) if isinstance(source, bytes) else os.path.getsize(source)
     except OSError:

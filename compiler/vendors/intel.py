@@ -23,6 +23,7 @@ HYBRID_FILE = re.compile(r"[^_]+_([a-z0-9]+)_core(?:_v[0-9.]+)?\.json", re.I)
 
 
 def read_folder(reading):
+    """Reads a folder of Intel's repository."""
     hosts = select_intel_hosts(reading)
     cores = [inner for _, inner, _ in reading.model.files if is_core(inner)]
     hybrid = len(cores) > 1 or any(h.kind == "hybridcore" for h in hosts)
@@ -43,6 +44,7 @@ def read_folder(reading):
 
 
 def is_core(inner):
+    """True if the file lists events of a core."""
     return inner.startswith("events") and CORE_FILE.search(inner) is not None
 
 
@@ -99,17 +101,18 @@ def add_core_list(reading, file, data, hybrid, role):
         if type(e) is dict:
             keys.update(e)
     name = m.name + "_" + core if core else m.name
-    b = reading.get_sheet(
+    sheet = reading.get_sheet(
         name, lambda: make_core_sheet(reading, name, core, keys, get_core_device(core, role),
                                       make_table_title(m.name, given, core)))
     reading.cores[core] = name
-    b.aliases += [n for n in list_core_aliases(m, core) if n not in [b.name] + b.aliases]
-    b.source = "intel/perfmon %s, version %s of %s" % (
+    sheet.aliases += [n for n in list_core_aliases(m, core)
+                      if n not in [sheet.name] + sheet.aliases]
+    sheet.source = "intel/perfmon %s, version %s of %s" % (
         m.folder, clean_description(str(header.get(
             "Version", "")))[:20], clean_description(str(header.get("DatePublished", "")))[:20])
-    reading.visit_objects(events, lambda e: add_core_event(reading, b, e))
-    add_topdown_rows(reading, b)
-    count_without_hyperthreading(b)
+    reading.visit_objects(events, lambda e: add_core_event(reading, sheet, e))
+    add_topdown_rows(reading, sheet)
+    count_without_hyperthreading(sheet)
 
 
 def get_header_title(header):
@@ -146,10 +149,11 @@ def list_core_aliases(model, core):
     return [n.replace("-", "_") for n in names]
 
 
-def count_without_hyperthreading(b):
+def count_without_hyperthreading(sheet):
     """Counts the general counters with hyper-threading off, if an event has them."""
-    if b.htoff:
-        b.features.append("feature n_general_htoff=%d" % (b.htoff & 0xFFFFFFFF).bit_length())
+    if sheet.htoff:
+        sheet.features.append("feature n_general_htoff=%d" %
+                              (sheet.htoff & 0xFFFFFFFF).bit_length())
 
 
 def add_small_core_metrics(reading):
@@ -159,19 +163,19 @@ def add_small_core_metrics(reading):
     reading.file, source = reading.model.sheet
     for name, e in read_small_core_metrics(reading, source):
         reading.visit_objects(
-            [e], lambda item, b=reading.builders[name]: add_intel_metric(reading, b, item))
+            [e], lambda item, sheet=reading.builders[name]: add_intel_metric(reading, sheet, item))
 
 
 # ---- latencies -----------------------------------------------------------------------------------
 
 def add_retire_latency(reading, data, file):
     """Adds latencies of retirement to the events that they belong to."""
-    b = find_core_of_file(reading, file)
+    sheet = find_core_of_file(reading, file)
     if type(data) is not dict:
         reading.report_refusal("-", "Data", "expected an object")
         return
     for name, v in data.items():
-        row = b.seen.get(pt.fold(name))
+        row = sheet.seen.get(pt.fold(name))
         if row is None:
             reading.report_refusal(name[:MAX_NAME], "Data", "no event of that name")
         elif type(v) is not dict or not all(type(v.get(k)) in (int, float)

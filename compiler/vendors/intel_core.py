@@ -33,10 +33,10 @@ def make_core_sheet(reading, name, core, keys, device, desc):
     parts += [section for key, section in BY_KEY if key in keys]
     if not known and "AnyThread" in keys:
         parts.append("x86.any")
-    b = Sheet(name, desc, sort_sections((*ALWAYS, *parts)))
-    b.device = device
-    b.perf_type = 4 if device == "cpu" else -1
-    return b
+    sheet = Sheet(name, desc, sort_sections((*ALWAYS, *parts)))
+    sheet.device = device
+    sheet.perf_type = 4 if device == "cpu" else -1
+    return sheet
 
 
 def find_core_of_file(reading, file):
@@ -49,87 +49,87 @@ def find_core_of_file(reading, file):
         big = [name for core, name in reading.cores.items() if is_big(core)]
         return reading.builders[big[0] if big else next(iter(reading.cores.values()))]
     m = reading.model
-    b = reading.get_sheet(m.name, lambda: make_core_sheet(reading, m.name, "", (), "cpu",
-                                                          make_table_title(m.name, m.folder)))
+    sheet = reading.get_sheet(m.name, lambda: make_core_sheet(reading, m.name, "", (), "cpu",
+                                                              make_table_title(m.name, m.folder)))
     reading.cores[""] = m.name
-    return b
+    return sheet
 
 
-def add_topdown_rows(reading, b):
+def add_topdown_rows(reading, sheet):
     """Adds the events of PERF_METRICS, from rows of a head, if SLOTS is on fixed counter 3."""
-    slots = b.seen.get(b"topdown.slots")
-    if slots is None or slots.counters != 1 << 35 or b.device not in ("cpu", "cpu_core"):
+    slots = sheet.seen.get(b"topdown.slots")
+    if slots is None or slots.counters != 1 << 35 or sheet.device not in ("cpu", "cpu_core"):
         return
     section = (
         reading.processor.topdown
         if reading.processor and reading.processor.topdown
         else "x86.topdown8"
     )
-    b.uses.append(section)
+    sheet.uses.append(section)
     for name in list_row_names(section):
-        b.seen.setdefault(pt.fold(name), slots)
+        sheet.seen.setdefault(pt.fold(name), slots)
 
 
 # ---- events --------------------------------------------------------------------------------------
 
-def add_core_event(reading, b, e):
+def add_core_event(reading, sheet, e):
     """Adds an event of a core's list. Returns its row."""
     e = convert_to_strings(e)
-    d = EventDraft(b, name_of(e), e)
+    draft = EventDraft(sheet, name_of(e), e)
     counters, fixed = get_cached_value(COUNTERS, e, "Counter")
-    msrs, counters = set_event_select(d, counters, fixed)
-    d.set_fields(MODIFIERS)
+    msrs, counters = set_event_select(draft, counters, fixed)
+    draft.set_fields(MODIFIERS)
     htoff = get_cached_value(COUNTERS, e, "CounterHTOff")[0]
     if htoff:
-        d.set_value("on_htoff", format_counters(htoff))
-        b.htoff |= htoff
-    precise = d.get_number("PEBS") or d.get_number("Precise")
+        draft.set_value("on_htoff", format_counters(htoff))
+        sheet.htoff |= htoff
+    precise = draft.get_number("PEBS") or draft.get_number("Precise")
     if precise or PEBS_LD_LAT in msrs:
         must = precise == 2 or PEBS_LD_LAT in msrs and not (precise and fixed)
-        d.set_value("precise", "must" if must else "may")
-    period = d.get_number("SampleAfterValue")
+        draft.set_value("precise", "must" if must else "may")
+    period = draft.get_number("SampleAfterValue")
     if period:
-        d.set_value("period", str(period))
-    if d.get_number("TakenAlone"):
-        d.flags |= pt.ROW_ALONE
-    row = d.make_row(counters or None, reading.file)
-    b.add_row(row)
+        draft.set_value("period", str(period))
+    if draft.get_number("TakenAlone"):
+        draft.flags |= pt.ROW_ALONE
+    row = draft.make_row(counters or None, reading.file)
+    sheet.add_row(row)
     if row.name.startswith("OFFCORE_RESPONSE"):
-        add_offcore_aliases(reading, b, row)
+        add_offcore_aliases(reading, sheet, row)
     reading.counts["core"] += 1
     return row
 
 
-def set_event_select(d, counters, fixed):
+def set_event_select(draft, counters, fixed):
     """Sets code, unit mask, extra register and alternative encodings. Returns the registers of the
     list, and the counters, which it may have corrected."""
-    b, e = d.b, d.e
+    sheet, e = draft.sheet, draft.event
     codes = get_cached_value(NUMBERS, e, "EventCode")
     umasks = get_cached_value(NUMBERS, e, "UMask")
     msrs = get_cached_value(NUMBERS, e, "MSRIndex")
-    msr_value = d.get_number("MSRValue")
-    bare = not any(msrs) and not msr_value and d.name == "OFFCORE_RESPONSE" and max(
+    msr_value = draft.get_number("MSRValue")
+    bare = not any(msrs) and not msr_value and draft.name == "OFFCORE_RESPONSE" and max(
         len(codes), len(umasks)) == 2
     if bare:                # the list leaves both registers to the caller
         msrs = OFFCORE_RSP_0, OFFCORE_RSP_1
     if fixed is not None:
-        fixed = get_fixed_number(d.name, fixed, codes[0], umasks[0])
+        fixed = get_fixed_number(draft.name, fixed, codes[0], umasks[0])
         counters = 1 << (32 + fixed)
-        code, umask = get_fixed_code(d.name, fixed)
+        code, umask = get_fixed_code(draft.name, fixed)
         others, msr = (), 0
     else:
         # not 0, with which the kernel takes the unit mask for the number of a fixed counter
         if is_placeholder(e.get("EventCode", "")):
             raise RefusedValue("EventCode", "missing")
-        (code, umask, msr), *others = list_encodings(b.at["umask"].max, codes, umasks, msrs,
-                                                     d.get_number("UMaskExt"))
-    d.set_value("code", code)
-    d.set_value("umask", umask)
+        (code, umask, msr), *others = list_encodings(sheet.at["umask"].max, codes, umasks, msrs,
+                                                     draft.get_number("UMaskExt"))
+    draft.set_value("code", code)
+    draft.set_value("umask", umask)
     # the register of an event without a value is chosen when a user sets a value
     if msr and not bare:
-        extra_register(d, msr, msr_value)
+        extra_register(draft, msr, msr_value)
     if others:
-        d.set_value("alt", ",".join("0x%x:0x%x:0x%x" % way for way in others))
+        draft.set_value("alt", ",".join("0x%x:0x%x:0x%x" % way for way in others))
     return msrs, counters
 
 
@@ -189,22 +189,23 @@ def find_distinct_positions(codes, umasks, msrs):
     return range(n)
 
 
-def extra_register(d, msr, value):
+def extra_register(draft, msr, value):
     """Sets an extra register of the event. The head names its field for users; the value must fit
     that field."""
-    field = d.b.registers.get(msr)
-    if field and value > d.b.at[field].max:
+    field = draft.sheet.registers.get(msr)
+    if field and value > draft.sheet.at[field].max:
         raise RefusedValue("MSRValue", "0x%x does not fit the %d bits of '%s'"
-                           % (value, d.b.at[field].width, field))
-    d.set_value("msr", "0x%x:0x%x" % (msr, value))
+                           % (value, draft.sheet.at[field].width, field))
+    draft.set_value("msr", "0x%x:0x%x" % (msr, value))
 
 
-def add_offcore_aliases(reading, b, row):
+def add_offcore_aliases(reading, sheet, row):
+    """Adds libpfm's names of an off-core event."""
     m = re.fullmatch(r"OFFCORE_RESPONSE:request=(.*):response=(.*)", row.name, re.I)
     if m:
-        b.add_alias(row, "OFFCORE_RESPONSE.%s.%s" % (m[1], m[2]))
+        sheet.add_alias(row, "OFFCORE_RESPONSE.%s.%s" % (m[1], m[2]))
     elif reading.intel and reading.processor.short_name()[:3] in ("nhm", "wsm"):
         if row.name.startswith("OFFCORE_RESPONSE."):
-            b.add_alias(row, "OFFCORE_RESPONSE_0." + row.name[17:])
+            sheet.add_alias(row, "OFFCORE_RESPONSE_0." + row.name[17:])
         elif row.name.startswith("OFFCORE_RESPONSE_0."):
-            b.add_alias(row, "OFFCORE_RESPONSE." + row.name[19:])
+            sheet.add_alias(row, "OFFCORE_RESPONSE." + row.name[19:])

@@ -16,11 +16,11 @@ from language.tables import ALL64
 Part = namedtuple("Part", "name value registers desc")
 
 
-def rename_clashing(b, heads, words):
+def rename_clashing(sheet, heads, words):
     """Gives a longer name to a unit mask that would make a text equal to another row's name. Event
     names are matched first and as far as possible, so the unit mask would be unreachable."""
     for w in words:
-        if any(pt.fold("%s.%s" % (head, w.name)) in b.seen for head in heads):
+        if any(pt.fold("%s.%s" % (head, w.name)) in sheet.seen for head in heads):
             w.name += "_MASK"
 
 
@@ -29,13 +29,14 @@ def rename_clashing(b, heads, words):
 def add_offcore_matrix(reading, items, file):
     """Makes unit masks of requests and responses for OFFCORE_RESPONSE, which represents both
     registers, and for OFFCORE_RESPONSE_0 and _1 where the registers differ."""
-    b = find_core_of_file(reading, file)
-    if "offcore_rsp" not in b.at:
+    sheet = find_core_of_file(reading, file)
+    if "offcore_rsp" not in sheet.at:
         reading.report_refusal("OFFCORE_RESPONSE", "-", "this core has no such register")
         return
     parts = {"request": [], "response": []}
 
     def add_part(e):
+        """Adds a line of the matrix."""
         kind, part = parse_matrix_part(convert_to_strings(e))
         parts[kind].append(part)
     reading.visit_objects(items, add_part)
@@ -52,12 +53,13 @@ def add_offcore_matrix(reading, items, file):
             words = select_masks_of_register(reading, parts[kind], register)
             if not words:
                 break
-            groups.append(add_offcore_group(reading, b, kind, register, words))
+            groups.append(add_offcore_group(reading, sheet, kind, register, words))
         if len(groups) == 2:
-            find_offcore_row(reading, b, register, tuple(groups))
+            find_offcore_row(reading, sheet, register, tuple(groups))
 
 
 def parse_matrix_part(e):
+    """Returns the kind of a line of the matrix, and what it declares."""
     request, response = clean_description(e.get("MATRIX_REQUEST", "")), clean_description(
         e.get("MATRIX_RESPONSE", ""))
     value = get_cached_value(NUMBER, e, "MATRIX_VALUE")
@@ -90,27 +92,30 @@ def select_masks_of_register(reading, parts, register):
 
 
 def get_offcore_name(register):
+    """Returns the name of the off-core event of @register."""
     return "OFFCORE_RESPONSE" if register is None else "OFFCORE_RESPONSE_%d" % register
 
 
-def add_offcore_group(reading, b, kind, register, words):
+def add_offcore_group(reading, sheet, kind, register, words):
     """Adds the unit masks of one kind. Returns the group's name. Requests precede responses in a
     text."""
     name = get_offcore_name(register)
-    heads = [name] if kind == "request" else ["%s.%s" % (name, w) for w, _, _ in b.groups[-1].words]
-    rename_clashing(b, heads, words)
-    own = pt.fold(name) in b.seen      # keep the list's own event without unit masks
+    heads = [name] if kind == "request" else [
+        "%s.%s" % (name, w) for w, _, _ in sheet.groups[-1].words
+    ]
+    rename_clashing(sheet, heads, words)
+    own = pt.fold(name) in sheet.seen      # keep the list's own event without unit masks
     group = kind if register is None else "%s_%d" % (kind, register)
-    b.groups.append(MaskGroup(group, "offcore_rsp", [(w.name, w.value, w.desc) for w in words],
-                              not own))
+    sheet.groups.append(MaskGroup(group, "offcore_rsp", [(w.name, w.value, w.desc) for w in words],
+                                  not own))
     reading.counts["masks"] += len(words)
     return group
 
 
-def find_offcore_row(reading, b, register, groups):
+def find_offcore_row(reading, sheet, register, groups):
     """Returns the event with these unit masks: the list's own, or a new one."""
     name = get_offcore_name(register)
-    row = b.seen.get(pt.fold(name))
+    row = sheet.seen.get(pt.fold(name))
     if row is None:
         second = (0xB7,
                   2) if reading.processor and reading.processor.cores.get("",
@@ -124,7 +129,7 @@ def find_offcore_row(reading, b, register, groups):
         values += [("alt", "0x%x:0x%x:0x%x" % encoding) for encoding in encodings[1:]]
         row = Entry(name, "Off-core responses, composed of requests and responses.", None, values,
                     0, reading.file)
-        b.add_row(row)
+        sheet.add_row(row)
     if not row.groups and not row.has_value("offcore_rsp") and ":" not in str(
             row.get_value("msr") or ""):
         row.groups = groups
@@ -136,10 +141,11 @@ def find_offcore_row(reading, b, register, groups):
 
 def add_fp_arith_masks(reading, items, file):
     """Returns the unit-mask bits of FP_ARITH_INST_RETIRED and the operations of each."""
-    b = find_core_of_file(reading, file)
+    sheet = find_core_of_file(reading, file)
     words, bits = [], {}
 
     def add_mask(e):
+        """Adds a unit mask of the list."""
         e = convert_to_strings(e)
         name, bit = clean_description(e.get("BitName", "")), get_cached_value(NUMBER, e, "BitIndex")
         operations = get_cached_value(NUMBER, e, "FlopsMultiplier")
@@ -157,15 +163,15 @@ def add_fp_arith_masks(reading, items, file):
     reading.visit_objects(items, add_mask)
     if not words:
         return
-    rename_clashing(b, ["FP_ARITH_INST_RETIRED"], words)
-    b.groups.append(MaskGroup("fp_arith", "umask", [(w.name, w.value, w.desc) for w in words],
-                              True))
+    rename_clashing(sheet, ["FP_ARITH_INST_RETIRED"], words)
+    sheet.groups.append(MaskGroup("fp_arith", "umask", [(w.name, w.value, w.desc) for w in words],
+                                  True))
     reading.counts["masks"] += len(words)
-    row = b.seen.get(b"fparithinstretired")
+    row = sheet.seen.get(b"fparithinstretired")
     if row is None:
         row = Entry("FP_ARITH_INST_RETIRED",
                     "Floating-point instructions retired, by the kinds chosen.", None,
                     [("code", 0xC7)], 0, reading.file)
-        b.add_row(row)
+        sheet.add_row(row)
     if len(row.groups) < pt.MAX_ROW_GROUPS:
         row.groups += ("fp_arith",)

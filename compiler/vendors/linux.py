@@ -110,35 +110,35 @@ class LinuxList:
         if self.intel and unit and not unit.startswith("cpu_"):
             add_uncore_event(self.reading, e)
         elif self.intel:
-            b = find_table(self.reading, unit)
-            row = add_core_event(self.reading, b, e)
+            sheet = find_table(self.reading, unit)
+            row = add_core_event(self.reading, sheet, e)
             row.add_text("topic", topic)
         else:
             self.add_plain_event(find_table(self.reading, unit), e, topic)
 
-    def add_plain_event(self, b, e, topic):
+    def add_plain_event(self, sheet, e, topic):
         """Adds an event of AMD, Arm, POWER, s390, RISC-V or their units: fields without
         constraints."""
-        d = EventDraft(b, name_of(e), e)
+        draft = EventDraft(sheet, name_of(e), e)
         arch = self.model.arch
-        uncore = b.uncore
-        selector = set_event_select(d)
-        d.set_fields(FIELD_KEYS)
-        if d.get_number("PerPkg") or uncore and arch == "x86":
-            d.flags |= pt.ROW_PER_PKG
-        if d.get_number("Experimental"):
-            d.flags |= pt.ROW_EXPERIMENTAL
-        period = d.get_number("SampleAfterValue")
+        uncore = sheet.uncore
+        selector = set_event_select(draft)
+        draft.set_fields(FIELD_KEYS)
+        if draft.get_number("PerPkg") or uncore and arch == "x86":
+            draft.flags |= pt.ROW_PER_PKG
+        if draft.get_number("Experimental"):
+            draft.flags |= pt.ROW_EXPERIMENTAL
+        period = draft.get_number("SampleAfterValue")
         if period:
-            b.declare_field("period", None)
-            d.set_value("period", str(period))
+            sheet.declare_field("period", None)
+            draft.set_value("period", str(period))
         compat = e.get("Compat", "").strip()
         if compat:
-            d.set_text("compat", expand_to_identifiers(compat))
-        d.set_filters()
-        row = d.make_row(get_core_counters(b, arch, selector), self.reading.file)
-        d.set_text("topic", topic)
-        b.add_row(row)
+            draft.set_text("compat", expand_to_identifiers(compat))
+        draft.set_filters()
+        row = draft.make_row(get_core_counters(sheet, arch, selector), self.reading.file)
+        draft.set_text("topic", topic)
+        sheet.add_row(row)
         self.reading.counts["uncore" if uncore else "core"] += 1
 
     # ---- postponed objects -----------------------------------------------------------------------
@@ -146,9 +146,9 @@ class LinuxList:
     def enter_metrics(self):
         for shown, e, unit in self.metrics:
             self.reading.file = shown
-            b = self.find_metric_table(unit)
+            sheet = self.find_metric_table(unit)
             try:
-                add_linux_metric(self.reading, b, e)
+                add_linux_metric(self.reading, sheet, e)
             except RefusedValue as r:
                 self.reading.report_refusal(e.get("MetricName", "-")[:MAX_NAME], r.key, r.why)
 
@@ -167,8 +167,8 @@ class LinuxList:
                         ) is not str or not group or len(group) > MAX_NAME or len(text) > MAX_TEXT:
                     self.reading.report_refusal(group[:60], "-", "expected a text")
                 elif self.reading.builders:
-                    b = self.find_metric_table("")
-                    b.features.append(
+                    sheet = self.find_metric_table("")
+                    sheet.features.append(
                         "metricgroup %s %s" %
                         (quote_word(group), quote_text(clean_description(text) or group)))
 
@@ -182,16 +182,16 @@ class LinuxList:
             raise RefusedValue("CountersNumGeneric", "more than 32 counters")
         device = "cpu" if unit == "core" else unit if unit.startswith("cpu_") else find_unit_device(
             unit)
-        for b in self.reading.builders.values():
-            if b.device == device:
-                b.fixed, b.general = fixed, general
+        for sheet in self.reading.builders.values():
+            if sheet.device == device:
+                sheet.fixed, sheet.general = fixed, general
 
 
-def split_into_fields(b, config):
+def split_into_fields(sheet, config):
     """Splits a configuration word into values of the head's fields, code first; uses a field for
     the whole word if they do not cover it."""
     out, left = [], config
-    for f in sorted(b.at.values(), key=lambda f: f.name != "code"):
+    for f in sorted(sheet.at.values(), key=lambda f: f.name != "code"):
         v, place = 0, 0
         for word, lsb, width in f.ranges:
             if word == 0:
@@ -202,23 +202,23 @@ def split_into_fields(b, config):
             out.append((f.name, v))
     if not left and out:
         return out
-    b.declare_field("config", "config:0-63")
+    sheet.declare_field("config", "config:0-63")
     return [("config", config)]
 
 
-def set_event_select(d):
+def set_event_select(draft):
     """Sets and returns the value that selects the event: all 64 bits, a node of a mesh, or an event
     code."""
-    b, e = d.b, d.e
+    sheet, e = draft.sheet, draft.event
     if "ConfigCode" in e:
-        value = d.get_number("ConfigCode")
-        for field, v in split_into_fields(b, value):
-            d.set_value(field, v)
+        value = draft.get_number("ConfigCode")
+        for field, v in split_into_fields(sheet, value):
+            draft.set_value(field, v)
     elif "EventidCode" in e:
-        d.set_field("eventid", d.get_number("EventidCode"), "EventidCode")
-        d.set_field("type", d.get_number("NodeType"), "NodeType")
+        draft.set_field("eventid", draft.get_number("EventidCode"), "EventidCode")
+        draft.set_field("type", draft.get_number("NodeType"), "NodeType")
     elif "EventCode" in e:
-        d.set_field("code", d.get_number("EventCode"), "EventCode")
+        draft.set_field("code", draft.get_number("EventCode"), "EventCode")
     else:
         raise RefusedValue("EventCode", "missing")
-    return d.values[0][1]
+    return draft.values[0][1]

@@ -30,17 +30,17 @@ OLD_NAME = re.compile(r"metric_TMA_[.A-Za-z0-9_]+(?:\(%\))?")
 
 # ---- rows ----------------------------------------------------------------------------------------
 
-def add_metric_row(reading, d, name, desc, expression, grammar):
+def add_metric_row(reading, draft, name, desc, expression, grammar):
     """Adds a metric as a row. An event with its name keeps the name; the metric gets `.metric`.
     @expression is in the grammar of .pmu files, @grammar is the original one."""
-    b = d.b
+    sheet = draft.sheet
     if not name or len(name) > MAX_NAME or not name.isprintable():
         raise RefusedValue("MetricName", "missing or unusable")
     expression = quote_text(expression)
-    d.values.insert(0, ("metric", expression))
-    before = b.seen.get(pt.fold(name))
+    draft.values.insert(0, ("metric", expression))
+    before = sheet.seen.get(pt.fold(name))
     if before is not None and before.flags & pt.ROW_METRIC and before.name == name:
-        name = name_duplicate(reading, b, d, before, expression, grammar)
+        name = name_duplicate(reading, sheet, draft, before, expression, grammar)
         if not name:
             return before
     folded = pt.fold(name)
@@ -49,20 +49,20 @@ def add_metric_row(reading, d, name, desc, expression, grammar):
         if taken is not None and not taken.flags & pt.ROW_METRIC:
             name += ".metric"
             break
-    row = Entry(name, desc or name, 0, d.values, pt.ROW_METRIC, reading.file, d.detail)
-    b.add_row(row)
+    row = Entry(name, desc or name, 0, draft.values, pt.ROW_METRIC, reading.file, draft.detail)
+    sheet.add_row(row)
     reading.grammars[id(row)] = grammar
     reading.counts["metrics"] += 1
     return row
 
 
-def name_duplicate(reading, b, d, before, expression, grammar):
+def name_duplicate(reading, sheet, draft, before, expression, grammar):
     """Returns the name for a second metric with a known name, '' to leave it out. Intel's formula
     precedes perf's; metrics of a variant's list that differ get the variant's name: hbm.NAME."""
     had = before.get_value("metric")
     if grammar != reading.grammars[id(before)]:
         if grammar == "intel":
-            before.values, before.detail = d.values, d.detail
+            before.values, before.detail = draft.values, draft.detail
             reading.grammars[id(before)] = grammar
         return ""
     if had == expression:
@@ -70,7 +70,7 @@ def name_duplicate(reading, b, d, before, expression, grammar):
             reading.report_note(before.name, "MetricName", "given twice, alike")
         return ""
     variant = find_variant_suffix(before.file, reading.file)
-    if not variant or pt.fold("%s.%s" % (variant, before.name)) in b.seen:
+    if not variant or pt.fold("%s.%s" % (variant, before.name)) in sheet.seen:
         raise RefusedValue("MetricName", "the list has this name twice, with other expressions")
     return "%s.%s" % (variant, before.name)
 
@@ -86,26 +86,26 @@ def find_variant_suffix(first, second):
 
 def add_intel_metrics(reading, items, file):
     """Adds a list with Intel's formulas."""
-    b = find_core_of_file(reading, file)
-    reading.visit_objects(items, lambda e: add_intel_metric(reading, b, e))
+    sheet = find_core_of_file(reading, file)
+    reading.visit_objects(items, lambda e: add_intel_metric(reading, sheet, e))
 
 
-def add_intel_metric(reading, b, e):
+def add_intel_metric(reading, sheet, e):
     key = marshal.dumps(e)
     m = READ.get(key)
     if m is None:
         m = READ[key] = read_metric(e)
-    d = EventDraft(b, "", e)
-    d.values = [*m.values]
+    draft = EventDraft(sheet, "", e)
+    draft.values = [*m.values]
     for field in m.own:
-        d.declare_text(field)
+        draft.declare_text(field)
     if m.level:
-        b.declare_field("metric_level", None, 8)
+        sheet.declare_field("metric_level", None, 8)
     if m.fault:
         reading.report_note(m.name, "Threshold", m.fault)
-    row = add_metric_row(reading, d, m.name, m.desc, m.expression, "intel")
+    row = add_metric_row(reading, draft, m.name, m.desc, m.expression, "intel")
     if m.legacy and len(m.legacy) <= MAX_NAME:
-        b.add_alias(row, m.legacy)
+        sheet.add_alias(row, m.legacy)
 
 
 # A parsed metric of a list. Values are those of its row without the expression; @own are the texts
@@ -180,17 +180,18 @@ def add_linux_metrics(reading, items, file):
                                           convert_to_strings(e)))
 
 
-def add_linux_metric(reading, b, e):
-    d = EventDraft(b, e.get("MetricName", ""), e)
+def add_linux_metric(reading, sheet, e):
+    draft = EventDraft(sheet, e.get("MetricName", ""), e)
     if e.get("ScaleUnit", "").strip():
-        d.parse_scale()
+        draft.parse_scale()
     for key, field in LINUX_TEXTS:
         text = e.get(key, "").strip()
         if text:
-            d.set_text(field,
-                       rewrite_formula(text, "perf") if field == "metric_threshold" else text)
-    desc = d.make_description()
+            draft.set_text(field,
+                           rewrite_formula(text, "perf") if field == "metric_threshold" else text)
+    desc = draft.make_description()
     expression = e.get("MetricExpr", "").strip()
     if not expression:
         raise RefusedValue("MetricExpr", "missing")
-    add_metric_row(reading, d, d.name.strip(), desc, rewrite_formula(expression, "perf"), "perf")
+    add_metric_row(reading, draft, draft.name.strip(), desc, rewrite_formula(expression, "perf"),
+                   "perf")

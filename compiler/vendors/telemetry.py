@@ -64,44 +64,44 @@ def parse_release(data):
 # ---- cores ---------------------------------------------------------------------------------------
 
 def read_core(reading, data, product, source):
-    b = find_core_table(reading, product)
-    if source not in b.source:
-        b.source = "%s; %s" % (b.source, source) if b.source else source
+    sheet = find_core_table(reading, product)
+    if source not in sheet.source:
+        sheet.source = "%s; %s" % (sheet.source, source) if sheet.source else source
     slots = product.get("num_slots")
-    if type(slots) is int and 0 < slots < 256 and "feature slots=%d" % slots not in b.features:
-        b.features.append("feature slots=%d" % slots)
+    if type(slots) is int and 0 < slots < 256 and "feature slots=%d" % slots not in sheet.features:
+        sheet.features.append("feature slots=%d" % slots)
     events = list_object_items(reading, data, "events")
-    reading.visit_objects(events, lambda e: read_event(reading, b, e))
-    read_metrics(reading, b, data)
+    reading.visit_objects(events, lambda e: read_event(reading, sheet, e))
+    read_metrics(reading, sheet, data)
 
 
 def find_core_table(reading, product):
     m = reading.model
 
     def make_sheet():
-        b = Sheet(m.name, make_table_title(m.name,
-                                           clean_description(product["product_name"])[:100]),
-                  ["arm.core"])
+        sheet = Sheet(m.name, make_table_title(m.name,
+                                               clean_description(product["product_name"])[:100]),
+                      ["arm.core"])
         reading.cores[""] = m.name
         if "SME" in product["product_name"]:
-            b.unit = "SME2"             # a shared unit with a PMU of its own
+            sheet.unit = "SME2"             # a shared unit with a PMU of its own
         else:
-            b.device = "armv8_pmuv3_0"
+            sheet.device = "armv8_pmuv3_0"
         version = "armv9_" if str(product.get("architecture", "")).startswith("armv9") else "armv8_"
-        b.aliases += dict.fromkeys(("armv8_" + m.name, version + m.name))
-        b.aliases += reading.processor.libpfm if reading.processor else []
-        return b
-    b = reading.get_sheet(m.name, make_sheet)
-    if not b.matches:
-        match_product(reading, b, product)
-    return b
+        sheet.aliases += dict.fromkeys(("armv8_" + m.name, version + m.name))
+        sheet.aliases += reading.processor.libpfm if reading.processor else []
+        return sheet
+    sheet = reading.get_sheet(m.name, make_sheet)
+    if not sheet.matches:
+        match_product(reading, sheet, product)
+    return sheet
 
 
-def match_product(reading, b, product):
+def match_product(reading, sheet, product):
     implementer, part = product.get("implementer"), product.get("part_num")
     if all(type(t) is str and re.fullmatch("0x[0-9a-fA-F]{1,3}", t) for t in (implementer, part)):
         value = int(implementer, 16) << 24 | int(part, 16) << 4
-        add_match(b, {"arch": "arm64", "value": value, "mask": 0xFF00FFF0})
+        add_match(sheet, {"arch": "arm64", "value": value, "mask": 0xFF00FFF0})
     else:
         reading.report_refusal("-", "part_num", "not an implementer and a part")
 
@@ -140,36 +140,36 @@ def make_event_text(e):
     return (title, text if text != title else "") if title else (text, "")
 
 
-def read_event(reading, b, e):
-    name, code = make_event_name(e), get_event_code(e, b.at["code"].max)
+def read_event(reading, sheet, e):
+    name, code = make_event_name(e), get_event_code(e, sheet.at["code"].max)
     if type(e.get("accesses")) is list and "PMU" not in e["accesses"]:
         reading.report_note(name, "accesses", "an event of the trace unit alone: left out")
         return
-    known = next((row for row in b.rows if row.name == name), None)
+    known = next((row for row in sheet.rows if row.name == name), None)
     if known is not None:
         if known.get_value("code") != code:
             raise RefusedValue("code",
                                "0x%x, another list has 0x%x" % (code, known.get_value("code")))
         return
-    general = b.known & 0x7FFFFFFF
+    general = sheet.known & 0x7FFFFFFF
     desc, detail = make_event_text(e)
     on = general | 1 << 31 if code == CYCLES else general
-    b.add_row(Entry(name, desc, on, [("code", code)], 0, reading.file, detail))
+    sheet.add_row(Entry(name, desc, on, [("code", code)], 0, reading.file, detail))
     reading.counts["core"] += 1
 
 
 # ---- metrics -------------------------------------------------------------------------------------
 
-def read_metrics(reading, b, data, spell=None):
-    groups = read_metric_groups(reading, b, data)
+def read_metrics(reading, sheet, data, spell=None):
+    groups = read_metric_groups(reading, sheet, data)
     tree = read_decision_tree(data)
-    seen = {row.name for row in b.rows}
+    seen = {row.name for row in sheet.rows}
     items = [e for e in list_object_items(reading, data, "metrics")
              if not (type(e) is dict and e["name"] in seen)]
-    reading.visit_objects(items, lambda e: read_metric(reading, b, e, groups, tree, spell))
+    reading.visit_objects(items, lambda e: read_metric(reading, sheet, e, groups, tree, spell))
 
 
-def read_metric_groups(reading, b, data):
+def read_metric_groups(reading, sheet, data):
     """Returns {metric: names of its groups}. Adds statements for descriptions of groups."""
     groups, out = data.get("groups"), {}
     found = groups.get("metrics") if type(groups) is dict else None
@@ -183,8 +183,8 @@ def read_metric_groups(reading, b, data):
         text = what.get("description")
         line = "metricgroup %s %s" % (
             quote_word(group), quote_text(clean_description(text) if type(text) is str else group))
-        if not any(f.startswith("metricgroup %s " % quote_word(group)) for f in b.features):
-            b.features.append(line)
+        if not any(f.startswith("metricgroup %s " % quote_word(group)) for f in sheet.features):
+            sheet.features.append(line)
     return out
 
 
@@ -210,30 +210,30 @@ def read_decision_tree(data):
     return found
 
 
-def read_metric(reading, b, e, groups, tree, spell):
+def read_metric(reading, sheet, e, groups, tree, spell):
     formula = e.get("formula")
     if type(formula) is not str:
         raise RefusedValue("formula", "missing")
-    d = EventDraft(b, e["name"], e)
+    draft = EventDraft(sheet, e["name"], e)
     name = e["name"].strip()
     if name == "ipc" and formula.strip() != IPC:
         name = "ipc_active"         # without clocks that wait for an event, which `ipc` includes
     if type(e.get("units")) is str and clean_description(e["units"]):
-        d.set_text("unit", clean_description(e["units"]))
+        draft.set_text("unit", clean_description(e["units"]))
     if e["name"] in groups:
-        d.set_text("metric_group", ";".join(groups[e["name"]]))
+        draft.set_text("metric_group", ";".join(groups[e["name"]]))
     parent, level = tree.get(e["name"], ("", 0))
     if parent:
-        d.set_text("metric_parent", parent)
+        draft.set_text("metric_parent", parent)
     if level:
-        b.declare_field("metric_level", None, 8)
-        d.set_value("metric_level", level)
+        sheet.declare_field("metric_level", None, 8)
+        draft.set_value("metric_level", level)
     samples = e.get("sample_events")
     samples = [s for s in samples if type(s) is str] if type(samples) is list else []
     if samples and not spell:
-        d.set_text("metric_locate", ";".join(samples))
-    desc, d.detail = make_event_text(e)
-    add_metric_row(reading, d, name, desc, rewrite_formula(formula, "own", spell), "own")
+        draft.set_text("metric_locate", ";".join(samples))
+    desc, draft.detail = make_event_text(e)
+    add_metric_row(reading, draft, name, desc, rewrite_formula(formula, "own", spell), "own")
 
 
 # ---- meshes --------------------------------------------------------------------------------------
@@ -242,48 +242,49 @@ def read_mesh(reading, data, product, source):
     m = reading.model
 
     def make_sheet():
-        b = Sheet("arm_" + m.name, "Arm " + clean_description(product["product_name"])[:100],
-                  ["arm.cmn"])
-        b.device, b.unit, b.uncore = "arm_cmn", "arm_cmn", True
-        b.source = source
+        sheet = Sheet("arm_" + m.name, "Arm " + clean_description(product["product_name"])[:100],
+                      ["arm.cmn"])
+        sheet.device, sheet.unit, sheet.uncore = "arm_cmn", "arm_cmn", True
+        sheet.source = source
         if m.name in COMPAT:
-            EventDraft(b, "", {}).declare_text("compat")
-        return b
-    b = reading.get_sheet("arm_" + m.name, make_sheet)
+            EventDraft(sheet, "", {}).declare_text("compat")
+        return sheet
+    sheet = reading.get_sheet("arm_" + m.name, make_sheet)
     cycles = Entry(MESH_CYCLE_EVENT, "Clocks of the mesh.", None, [("type", MESH_CYCLE_TYPE)], 0,
                    reading.file)
-    b.add_row(cycles)
+    sheet.add_row(cycles)
     for name, component in data["components"].items():
         if type(component) is not dict:
             reading.report_refusal(str(name)[:60], "components", "expected an object")
             continue
         node = component.get("product_configuration")
         node = node.get("device_id") if type(node) is dict else None
-        if type(node) is int and 0 < node <= b.at["type"].max:
+        if type(node) is int and 0 < node <= sheet.at["type"].max:
             items = list_object_items(reading, component, "events")
-            reading.visit_objects(items, lambda e, node=node: read_mesh_event(reading, b, node, e))
+            reading.visit_objects(
+                items, lambda e, node=node: read_mesh_event(reading, sheet, node, e))
     for component in [*data["components"].values(), data]:
         if type(component) is dict:
-            read_mesh_metrics(reading, b, component)
+            read_mesh_metrics(reading, sheet, component)
 
 
-def read_mesh_event(reading, b, node, e):
+def read_mesh_event(reading, sheet, node, e):
     if e["name"] == MESH_CYCLES:
         return
-    name, code = make_event_name(e), get_event_code(e, b.at["eventid"].max)
+    name, code = make_event_name(e), get_event_code(e, sheet.at["eventid"].max)
     desc, detail = make_event_text(e)
     row = Entry(name, desc, None, [("eventid", code), ("type", node)], 0, reading.file, detail)
     if reading.model.name in COMPAT:
         row.add_text("compat", COMPAT[reading.model.name])
-    b.add_row(row)
+    sheet.add_row(row)
     reading.counts["uncore"] += 1
 
 
-def read_mesh_metrics(reading, b, component):
+def read_mesh_metrics(reading, sheet, component):
     """Adds the metrics of a component, except those of watchpoints, which depend on a port's
     number, and those of the mesh's frequency, which no counter has."""
-    groups = read_metric_groups(reading, b, component)
-    events = {row.name for row in b.rows}
+    groups = read_metric_groups(reading, sheet, component)
+    events = {row.name for row in sheet.rows}
 
     def read_mesh_metric(e):
         formula = e.get("formula")
@@ -302,7 +303,7 @@ def read_mesh_metrics(reading, b, component):
                 return MESH_CYCLE_EVENT
             return "%s:occupid=%d" % (name, chosen) if chosen else name
         e["formula"] = SHIFT.sub(lambda m: "((%s) * %d)" % (m[1], 1 << int(m[2])), formula)
-        read_metric(reading, b, e, groups, {}, spell_name)
+        read_metric(reading, sheet, e, groups, {}, spell_name)
     reading.visit_objects(list_object_items(reading, component, "metrics"), read_mesh_metric)
 
 

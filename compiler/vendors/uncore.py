@@ -19,44 +19,45 @@ def add_uncore_event(reading, e, experimental=False):
     """Adds an event of an uncore list."""
     e = convert_to_strings(e)
     name = name_of(e)
-    b = find_box(reading, e, name)
-    d = EventDraft(b, name, e)
+    sheet = find_box(reading, e, name)
+    draft = EventDraft(sheet, name, e)
     counters, fixed = get_cached_value(COUNTERS, e, "Counter")
-    code, umask, ext = d.get_number("EventCode"), d.get_number("UMask"), 0
-    selected = d.get_number("ExtSel")
-    d.flags = pt.ROW_PER_PKG | (pt.ROW_EXPERIMENTAL if experimental or d.get_number("Experimental")
-                                else 0)
-    if "free_running" in b.device:
-        d.flags |= pt.ROW_FREE_RUNNING
+    code, umask, ext = draft.get_number("EventCode"), draft.get_number("UMask"), 0
+    selected = draft.get_number("ExtSel")
+    draft.flags = pt.ROW_PER_PKG
+    if experimental or draft.get_number("Experimental"):
+        draft.flags |= pt.ROW_EXPERIMENTAL
+    if "free_running" in sheet.device:
+        draft.flags |= pt.ROW_FREE_RUNNING
         if code != 0xFF:
             code, umask = 0xFF, get_free_running_umask(name)
     elif fixed is not None:
         code, umask = 0xFF, 0
     else:
         code |= 0x100 if selected else 0
-        ext = d.get_number("UMaskExt")
-    d.set_field("code", code, "EventCode")
-    set_umask(reading, d, umask, ext)
-    d.set_fields((("CounterMask", b.threshold), ("Invert", "inv"), ("EdgeDetect", "edge")))
-    if d.get_number("MSRValue") and d.get_number("MSRIndex"):
+        ext = draft.get_number("UMaskExt")
+    draft.set_field("code", code, "EventCode")
+    set_umask(reading, draft, umask, ext)
+    draft.set_fields((("CounterMask", sheet.threshold), ("Invert", "inv"), ("EdgeDetect", "edge")))
+    if draft.get_number("MSRValue") and draft.get_number("MSRIndex"):
         raise RefusedValue("MSRValue", "an extra register off the core")
-    d.set_filters()
-    set_every_state(d)
-    if selected and code > 0xFF and b.uses[-1] in WITHOUT_EXTRA_SELECT:
-        d.set_text(
+    draft.set_filters()
+    set_every_state(draft)
+    if selected and code > 0xFF and sheet.uses[-1] in WITHOUT_EXTRA_SELECT:
+        draft.set_text(
             "note",
             "the kernel's format of this box drops the extra select bit: another event counts then")
-    b.add_row(d.make_row(counters or None, reading.file))
+    sheet.add_row(draft.make_row(counters or None, reading.file))
     reading.counts["uncore"] += 1
 
 
-def set_every_state(d):
+def set_every_state(draft):
     """Selects all states for a look-up event of the last-level cache without a filter. The hardware
     counts the states in the filter, none if it is empty."""
-    field = d.b.at.get("filter_state")
-    if field and "LLC_LOOKUP" in d.name and not any(k in ("filter_state", "config1") for k,
-                                                    _ in d.values):
-        d.set_field("filter_state", field.max, "Filter")
+    field = draft.sheet.at.get("filter_state")
+    if field and "LLC_LOOKUP" in draft.name and not any(
+            k in ("filter_state", "config1") for k, _ in draft.values):
+        draft.set_field("filter_state", field.max, "Filter")
 
 
 # ---- tables --------------------------------------------------------------------------------------
@@ -67,13 +68,12 @@ def find_box(reading, e, name):
     running = kind.strip().upper() == "FREERUN" if kind else False
     controller = running and re.match(r"UNC_(?:M_)?MC([01])_", name)
     key = unit, running, controller and controller[1]
-    b = reading.boxes.get(key)
-    if b is None:
+    sheet = reading.boxes.get(key)
+    if sheet is None:
         unit = unit.strip()
-        b = reading.boxes[key] = get_uncore_table(reading,
-                                                  get_box_device(reading, unit, running, key[2]),
-                                                  unit)
-    return b
+        sheet = reading.boxes[key] = get_uncore_table(
+            reading, get_box_device(reading, unit, running, key[2]), unit)
+    return sheet
 
 
 def get_box_device(reading, unit, running, controller):
@@ -100,16 +100,17 @@ def get_uncore_table(reading, device, unit):
     name = flat if device.lower().endswith(m.name) else m.name + "_" + flat
 
     def make_sheet():
+        """Makes the empty sheet of a box."""
         box = device[7:] if device.startswith("uncore_") else device
         words = make_table_title(m.name, reading.desc,
                                  unit=unit) + (", free-running" if "free_running" in device else "")
-        b = Sheet(name, words, [find_box_section(find_formats(reading), box)])
-        b.device, b.unit, b.uncore = device, unit, True
-        b.threshold = next((field for field in THRESHOLDS if field in b.at), THRESHOLDS[0])
+        sheet = Sheet(name, words, [find_box_section(find_formats(reading), box)])
+        sheet.device, sheet.unit, sheet.uncore = device, unit, True
+        sheet.threshold = next((field for field in THRESHOLDS if field in sheet.at), THRESHOLDS[0])
         if reading.intel:
             short = box.replace("cbox", "cbo").replace("ubox", "ubo")
-            b.aliases += ["%s_unc_%s" % (libpfm, short) for libpfm in reading.processor.libpfm]
-        return b
+            sheet.aliases += ["%s_unc_%s" % (libpfm, short) for libpfm in reading.processor.libpfm]
+        return sheet
     return reading.get_sheet(name, make_sheet)
 
 
@@ -137,18 +138,18 @@ def get_free_running_umask(name):
     raise RefusedValue("EventName", "a free-running counter of unknown kind")
 
 
-def get_mask_value(d, key):
+def get_mask_value(draft, key):
     """Returns a unit mask for which 0 differs from absence."""
-    text = d.e.get(key)
-    return None if text is None or is_placeholder(text) else d.get_number(key)
+    text = draft.event.get(key)
+    return None if text is None or is_placeholder(text) else draft.get_number(key)
 
 
-def set_umask(reading, d, umask, ext):
+def set_umask(reading, draft, umask, ext):
     """Sets the unit mask, its extension, and the port and flow masks that some boxes have in place
     of the extension."""
-    at = d.b.at
-    masks = [(field, get_mask_value(d, key), key) for field, key in MASKS
-             if key in d.e or field in at]
+    at = draft.sheet.at
+    masks = [(field, get_mask_value(draft, key), key) for field, key in MASKS
+             if key in draft.event or field in at]
     if "ch_mask" in at:
         ext |= umask >> 8
         umask &= 0xFF
@@ -156,23 +157,23 @@ def set_umask(reading, d, umask, ext):
         umask |= ext << 8
     for field, value, key in masks:
         if "ch_mask" in at:
-            value = set_explicit_or_extension(reading, d, at[field], value, ext)
+            value = set_explicit_or_extension(reading, draft, at[field], value, ext)
         elif ext:
             value = 0
         if value:
-            d.set_field(field, value, key)
+            draft.set_field(field, value, key)
     if umask and "umask" not in at and "occ_sel" in at and umask & ~0xC0 == 0:
-        d.set_field("occ_sel", umask >> 6, "UMask")
+        draft.set_field("occ_sel", umask >> 6, "UMask")
     elif umask:
-        d.set_field("umask", umask, "UMask")
+        draft.set_field("umask", umask, "UMask")
 
 
-def set_explicit_or_extension(reading, d, field, value, ext):
+def set_explicit_or_extension(reading, draft, field, value, ext):
     """Sets port and flow class, which the extension repeats; explicit keys take precedence."""
     implied = ext << 32 >> field.ranges[0][1] & field.max
     if value is None:
         return implied
     if implied and implied != value:
-        reading.report_note(d.name, "UMaskExt",
+        reading.report_note(draft.name, "UMaskExt",
                             "disagrees with the port or flow mask, which is taken")
     return value

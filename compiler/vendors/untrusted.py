@@ -59,6 +59,7 @@ def parse_json(raw, note):
         text = replace_lone_surrogates(text, note)
 
     def make_object(items):
+        """Makes a dictionary of the pairs; notes keys that occur twice."""
         d = dict(items)
         if len(d) != len(items):
             seen = set()
@@ -68,6 +69,7 @@ def parse_json(raw, note):
         return d
 
     def parse_integer(digits):
+        """Parses a number of at most 24 digits."""
         if len(digits) > 24:
             raise ValueError("a number of %d digits" % len(digits))
         return int(digits)
@@ -112,6 +114,7 @@ def convert_to_strings(e):
 
 
 def convert_to_text(key, value):
+    """Returns a value of a list as text."""
     if type(value) is str:
         return value
     if type(value) is bool:
