@@ -689,7 +689,24 @@ def second_sources(audit, names):
                      for s, bit in (("Linux", 2), ("libpfm4", 4)) if bits & bit) or "none compared"
 
 
+COUNTER_CONFLICTS = """
+## Counters on which a list and Linux differ
+
+**Decision:** the stricter source. Where that is Linux, a rule of the table narrows the row;
+`heads/` names both.
+
+| events | of | one source | other source | taken | rule |
+|---|---|---|---|---|---|
+| `OCR.*` | lnl, arl, ptl | list: 0 to 9 | Linux: 0 to 3, precise 0 | Linux's | `ocr` |
+| `L1D_PEND_MISS.FB_FULL` | snb, jkt | list: 0 to 3 | Linux: 2 | 2 | `l1d_pend` |
+| `UNC_C_FAST_ASSERTED` | hsx | list: 0 and 1 | Linux: 0 | 0 | `fast_asserted` |
+| `UNC_R3_CLOCKTICKS` | hsx | list: 0 to 2 | Linux: 0 and 1 | 0 and 1 | `clockticks` |
+| `ITLB_MISS_RETIRED` | core2 | libpfm4: 0 and 1 | Linux and the manual: 0 | 0 | `itlb_miss` |
+| `INST_RETIRED.TOTAL_CYCLES_PS` | skl, skx, clx | list: 0, 2, 3 | Linux: 0 to 3 | the list's | |"""
+
+
 def print_tables(audit):
+    print(COUNTER_CONFLICTS)
     print(
         "\n## Tables\n\nEach table's source with its version and month, how old that is in %d-%02d,"
         " and the sources it was\ncompared with. **Decision:** a list older than two years is"
