@@ -143,9 +143,10 @@ static bool is_processor_event(const struct session_count *c)
 	                       c->config.attr.type == PERF_TYPE_RAW;
 }
 
-static bool has_watchdog(const struct pfm_session *s)
+bool pfmi_session_has_watchdog(const struct pfm_session *s)
 {
-	return s->ctx->kernel && s->ctx->kernel->nmi_watchdog;
+	return s->ctx->kernel && s->ctx->kernel->nmi_watchdog &&
+	       strcmp(s->ctx->host.arch, "x86") == 0;
 }
 
 /* Explains an event that had no rival in its session, and no counter. Who holds the counters cannot
@@ -154,7 +155,7 @@ static void explain_idle_event(struct pfm_session *s, unsigned i, pfm_count_t *n
 {
 	struct session_count *c = &s->counts[i];
 
-	if (has_watchdog(s) && is_processor_event(c)) {
+	if (pfmi_session_has_watchdog(s) && is_processor_event(c)) {
 		set_count_quality(c, n, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_BUSY);
 		pfmi_session_set_reason(
 			c, n->cause, "switch the watchdog off (sysctl kernel.nmi_watchdog=0)",
@@ -196,7 +197,7 @@ static void explain_never_ran(struct pfm_session *s, unsigned i, pfm_count_t *co
 		set_count_quality(c, n, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_GROUP);
 		pfmi_session_set_reason(
 			c, n->cause,
-			has_watchdog(s)
+			pfmi_session_has_watchdog(s)
 				? "switch the watchdog off (sysctl kernel.nmi_watchdog=0), or make "
 				  "the group smaller"
 				: "make the group smaller, or allow the library to split it (:W "
@@ -206,9 +207,10 @@ static void explain_never_ran(struct pfm_session *s, unsigned i, pfm_count_t *co
 		explain_idle_event(s, i, n);
 	}
 	if (!c->status.cause)
-		pfmi_session_set_evidence(c, "enabled for %llu ns, on a counter for 0 ns%s",
-		                          (unsigned long long)n->enabled,
-		                          has_watchdog(s) ? "; kernel.nmi_watchdog is 1" : "");
+		pfmi_session_set_evidence(
+			c, "enabled for %llu ns, on a counter for 0 ns%s",
+			(unsigned long long)n->enabled,
+			pfmi_session_has_watchdog(s) ? "; kernel.nmi_watchdog is 1" : "");
 }
 
 /* Sums the time on a counter over all core types of one event. A task is on one core type at a

@@ -334,7 +334,7 @@ static void explain_busy(const struct refused_event *q, int err)
 		pfmi_session_fail_count(q->count, PFM_CAUSE_BUSY, err,
 		                        "remove a breakpoint, here or in a debugger",
 		                        "all breakpoint registers are in use");
-	else if (q->session->ctx->kernel && q->session->ctx->kernel->nmi_watchdog)
+	else if (pfmi_session_has_watchdog(q->session))
 		pfmi_session_fail_count(
 			q->count, PFM_CAUSE_BUSY, err,
 			"switch the watchdog off (sysctl kernel.nmi_watchdog=0) or end the program "

@@ -125,6 +125,10 @@ void pfmi_session_check_processor(struct pfm_session *s);
 /* Fills the sentences of count @c, unless they already say why it could not be opened. */
 void pfmi_session_set_reason(struct session_count *c, pfm_cause_t cause, const char *remedy,
                              const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+/* True if the kernel's NMI watchdog holds a counter. On x86 it is a perf event; POWER's uses timers
+ * (arch/powerpc/kernel/watchdog.c), and since Linux 6.5 others may watch each other
+ * (kernel/watchdog_buddy.c). */
+bool pfmi_session_has_watchdog(const struct pfm_session *s);
 /* Replaces the facts that support the cause of @c, which has just been set. */
 void pfmi_session_set_evidence(struct session_count *c, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));

@@ -350,6 +350,20 @@ static void no_type_of_core_found_a_counter(void **state)
 	}
 }
 
+/* The watchdog of other processors than x86 need not have a counter. */
+static void a_watchdog_without_a_counter_is_no_cause(void **state)
+{
+	(void)state;
+	fake_recorded(&fake, "arm");
+	fake_file(&fake, "/proc/sys/kernel/nmi_watchdog", "1");
+	open_context("0x00000000413fd0c1");
+	fake.tick = never_on_any;
+	must_open(TEXTS("neoverse_n1::CPU_CYCLES"));
+	run_session();
+	expect_count(0, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_OTHER);
+	assert_null(strstr(is_about(0).evidence, "watchdog"));
+}
+
 static void extrapolation(void **state)
 {
 	static const uint64_t max = UINT64_MAX;
@@ -510,6 +524,7 @@ int main(void)
 		CASE(parts_are_extrapolated_one_by_one),
 		CASE(a_pinned_event_may_lose_some_of_its_counters),
 		CASE(no_type_of_core_found_a_counter),
+		CASE(a_watchdog_without_a_counter_is_no_cause),
 		cmocka_unit_test(extrapolation),
 		CASE(differences_are_judged_by_their_own_times),
 		CASE(levels_are_marked),
