@@ -9,7 +9,7 @@
  * x86: CPUID leaf 0AH, EBX (Intel's manual, volume 3, 20.2.1.2). */
 #include "machine/machine_internal.h"
 
-enum { LAST_NAMED_EVENT = 0x30, SW_INCR = 0, CPU_CYCLES = 0x11, CHAIN = 0x1e };
+enum { LAST_NAMED_EVENT = 0x30, CPU_CYCLES = 0x11, CHAIN = 0x1e };
 
 static bool has_kernel_event(const struct kernel_pmu *p, uint64_t code)
 {
@@ -20,14 +20,13 @@ static bool has_kernel_event(const struct kernel_pmu *p, uint64_t code)
 	return false;
 }
 
-/* Every processor has the first two: a PMU without them does not show what it implements. */
+/* Every processor has the event of cycles: a PMU without it shows no events at all. */
 static bool is_missing_on_arm(const struct kernel_pmu *p, uint64_t config)
 {
 	const uint64_t code = config & 0xffff;
 
 	return strncmp(p->name, "armv", 4) == 0 && code <= LAST_NAMED_EVENT && code != CHAIN &&
-	       has_kernel_event(p, SW_INCR) && has_kernel_event(p, CPU_CYCLES) &&
-	       !has_kernel_event(p, code);
+	       has_kernel_event(p, CPU_CYCLES) && !has_kernel_event(p, code);
 }
 
 /* On a hybrid processor the leaf describes the core that executed it only. */

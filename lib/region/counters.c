@@ -105,14 +105,15 @@ static void close_group(struct thread *t, const struct group *g)
 	}
 }
 
-/* The leader is disabled at first: in Linux 6.18 an event that joins a running leader of another
- * PMU counts only after the next switch of tasks. The members are enabled: drivers count only those
- * when they check that a group fits. */
-int pfmi_region_open_group(const struct region_event *events, const struct group *g, int *fds)
+/* The leader of a group that will count is disabled at first: in Linux 6.18 an event that joins a
+ * running leader of another PMU counts only after the next switch of tasks. Drivers count only
+ * enabled events when they check that a group fits, so all are enabled @to_try. */
+int pfmi_region_open_group(const struct region_event *events, const struct group *g, bool to_try,
+                           int *fds)
 {
 	for (unsigned i = 0; i < g->n; i++) {
 		int fd = pfmi_region_open_event(&events[g->events[i]].attr, 0, -1, i ? fds[0] : -1,
-		                                i == 0);
+		                                i == 0 && !to_try);
 
 		fds[i] = fd < 0 ? -1 : fd;
 		if (fd >= 0)
@@ -130,7 +131,7 @@ static void open_group(struct thread *t, const struct group *g)
 
 	if (g->n_system)
 		return;
-	err = pfmi_region_open_group(pfmi_regions.layout.events, g, t->fds + g->first_fd);
+	err = pfmi_region_open_group(pfmi_regions.layout.events, g, false, t->fds + g->first_fd);
 	if (err)
 		t->open_errno = err;
 	else

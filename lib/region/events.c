@@ -19,6 +19,15 @@ static char *copy_or_empty(const char *text)
 	return strdup(text ? text : "");
 }
 
+/* True if the kernel can count the event for this thread. The session that was read has all events
+ * at once; those without time, or without a counter beside the others, get theirs in turns. */
+static bool can_be_counted(const pfm_count_t *count)
+{
+	return count->quality == PFM_QUALITY_EXACT || count->quality == PFM_QUALITY_SCALED ||
+	       (count->quality == PFM_QUALITY_NOT_COUNTED &&
+	        (count->cause == PFM_CAUSE_NO_TIME || count->cause == PFM_CAUSE_MULTIPLEXED));
+}
+
 static int describe_event(const pfm_session_t *s, unsigned i, const pfm_count_t *count,
                           struct region_event *e)
 {
@@ -38,10 +47,7 @@ static int describe_event(const pfm_session_t *s, unsigned i, const pfm_count_t 
 	e->quality = count->quality;
 	e->cause = count->cause;
 	e->soft = pfmi_region_is_software(&info.attr);
-	e->countable =
-		info.n_kernel_events && !info.is_level &&
-		(count->quality == PFM_QUALITY_EXACT || count->quality == PFM_QUALITY_SCALED ||
-	         (count->quality == PFM_QUALITY_NOT_COUNTED && count->cause == PFM_CAUSE_NO_TIME));
+	e->countable = info.n_kernel_events && !info.is_level && can_be_counted(count);
 	if (e->countable) {
 		e->quality = PFM_QUALITY_EXACT;
 		e->cause = PFM_CAUSE_NONE;

@@ -58,7 +58,7 @@ static bool can_open_group(const struct layout *l, const struct group *g)
 {
 	int fds[MAX_GROUP_EVENTS];
 
-	if (g->n > MAX_GROUP_EVENTS || pfmi_region_open_group(l->events, g, fds))
+	if (g->n > MAX_GROUP_EVENTS || pfmi_region_open_group(l->events, g, true, fds))
 		return false;
 	for (unsigned i = g->n; i-- > 0;)
 		close(fds[i]);

@@ -297,7 +297,8 @@ void pfmi_regions_unlock(void);
 int pfmi_region_open_event(const perfmon_attr_t *from, int pid, int cpu, int group, bool disabled);
 /* Opens all events of @g for the calling thread into @fds, or none of them. Returns 0 or an errno.
  * Whether a group fits is tried with this function as well. */
-int pfmi_region_open_group(const struct region_event *events, const struct group *g, int *fds);
+int pfmi_region_open_group(const struct region_event *events, const struct group *g, bool to_try,
+                           int *fds);
 /* Opens the counters of thread @t, which is the caller. */
 void pfmi_thread_open_counters(struct thread *t);
 void pfmi_thread_close_counters(struct thread *t);

@@ -168,7 +168,11 @@ static void counters_in_use(void **state)
 	(void)state;
 	expect(-1, EBUSY, PFM_CAUSE_BUSY, "another program holds");
 	expect(-1, ENOSPC, PFM_CAUSE_BUSY, "another program holds");
+	/* The watchdog of other processors need not have a counter. */
 	kernel.nmi_watchdog = true;
+	strcpy(ctx->host.arch, "powerpc");
+	expect(-1, EBUSY, PFM_CAUSE_BUSY, "another program holds");
+	strcpy(ctx->host.arch, "x86");
 	expect(-1, EBUSY, PFM_CAUSE_BUSY, "NMI watchdog");
 	counts[0].config.attr.type = PERF_TYPE_BREAKPOINT;
 	expect(-1, ENOSPC, PFM_CAUSE_BUSY, "breakpoint registers are in use");
