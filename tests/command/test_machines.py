@@ -857,8 +857,8 @@ class Recorded(unittest.TestCase):
                 "MEM_ACCESS": ("neoverse_n1", 8, 0x13),
                 "neoverse_n1::CPU_CYCLES:long=1": ("neoverse_n1", 8, 0x11, 1),
             }, {
-                "task CPU_CYCLES,MEM_ACCESS,page-faults": [("armv8_pmuv3_0", 1)] * 2 +
-                [("software", 1)], "MEM_ACCESS": [("armv8_pmuv3_0", 64)]
+                "task CPU_CYCLES,L1D_CACHE_RD,page-faults": [("armv8_pmuv3_0", 1)] * 2 +
+                [("software", 1)], "L1D_CACHE_RD": [("armv8_pmuv3_0", 64)]
             })
 
     def test_power9(self):

@@ -2,7 +2,7 @@
 # shellcheck shell=sh disable=SC2034,SC2154
 #
 # apt with a state of its own: the system's package lists and architectures are neither used nor
-# changed. Sourced after guest.sh, with $suite set.
+# changed. Sourced after guest.sh, with $suite set, and $archive for another one than debian.
 #
 #   apt_setup WORKDIR KIND ARCH WHAT    makes WORKDIR/apt.conf, $apt_conf, for KIND (deb or deb-src)
 #                                       of ARCH, and fetches the
@@ -24,6 +24,7 @@ apt_setup() {
 			head -n 1)
 	fi
 	mirror=${mirror:-http://deb.debian.org/debian}
+	[ "${archive:-debian}" = debian ] || mirror=${mirror%/debian}/$archive
 
 	mkdir -p "$1/state/lists/partial" "$1/cache/archives/partial" "$1/none"
 	: >"$1/status"

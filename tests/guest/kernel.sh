@@ -10,6 +10,7 @@
 #
 # Exits 77 with one line on stderr when something is missing. PERFMON_OFFLINE=1 forbids downloads.
 # PERFMON_MIRROR names a Debian mirror, GUEST_JOBS the number of compilers for a build.
+# GUEST_KERNEL=6.12 fetches that version in place of Debian 12's own.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -24,11 +25,18 @@ guest_describe "$arch"
 # host's.
 suite=bookworm source=linux-source-6.1
 cache=$(guest_cache)
+archive=debian
 
 case $arch in
 alpha | riscv64) dir=$cache/kernel-$arch-$(cksum <"$here/$arch.config" | cut -d' ' -f1) ;;
 *) dir=$cache/kernel-$arch ;;
 esac
+# Debian's security archive has the kernel of the next release for this one.
+if [ -n "${GUEST_KERNEL:-}" ]; then
+	[ -n "$g_image" ] || guest_skip "there is no kernel $GUEST_KERNEL for $arch"
+	g_image=linux-image-$GUEST_KERNEL-${g_image#linux-image-}
+	suite=bookworm-security archive=debian-security dir=$dir-$GUEST_KERNEL
+fi
 
 answer() {
 	[ -e "$dir/$file" ] || guest_die "the $arch guest has no file '$file'"

@@ -5,7 +5,8 @@
 # or ppc64le.
 #
 # The library and pfm are compiled for the guest below WORK, and again where sources have changed.
-# STORY is the guest's name, or hotplug, or on arm32 nointerrupt, or serve (serve_session.c).
+# STORY is the guest's name, or hotplug, or on arm32 nointerrupt, or on arm64 truth or serve
+# (serve_session.c).
 # shellcheck disable=SC2317 # functions that step calls
 set -eu
 

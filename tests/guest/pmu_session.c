@@ -6,6 +6,7 @@
  *   pmu_session GUEST GUEST        arm32, riscv64 or ppc64le: what the guest of that name counts
  *   pmu_session GUEST hotplug      two CPUs, one of which is switched off and on again
  *   pmu_session GUEST nointerrupt  counters overflow without an interrupt
+ *   pmu_session arm64 truth        what the command says of programs whose counts are known
  *   pmu_session loop N             N rounds of the loop: a command to count and to sample
  *
  * Counts are compared as differences of two lengths of the loop, because starting and stopping add
@@ -19,9 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "session.h"
-#ifdef __riscv
 #include "guest/region_counts.h"
-#endif
 
 enum { ROUNDS = 1000000, PER_ROUND = 4, PAGES = 4096 };
 
@@ -37,6 +36,7 @@ static const struct guest {
 	{ "arm32", "cortex_a15", "cortex_a15::CPU_CYCLES:u", "cortex_a15::INST_RETIRED:u", NULL, 1,
 	  true, (1UL << 30) + ROUNDS },
 	{ "riscv64", "riscv_sbi", "cycles:u", "instructions:u", "dTLB-load-misses:u", 2, true, 0 },
+	{ "arm64", "cortex_a57", "cycles:u", "instructions:u", NULL, 1, true, 0 },
 	{ "ppc64le", "power9", "power9::PM_CYC:u", "power9::PM_INST_CMPL:u", NULL, 3, false,
 	  (1UL << 30) + ROUNDS },
 };
@@ -48,6 +48,8 @@ __attribute__((noinline)) static void loop(unsigned long rounds)
 {
 #if defined(__arm__)
 	__asm__ volatile("1: nop\n\tnop\n\tsubs %0, %0, #1\n\tbne 1b" : "+r"(rounds) : : "cc");
+#elif defined(__aarch64__)
+	__asm__ volatile("1: nop\n\tnop\n\tsubs %0, %0, #1\n\tb.ne 1b" : "+r"(rounds) : : "cc");
 #elif defined(__riscv)
 	__asm__ volatile("1: nop\n\tnop\n\taddi %0, %0, -1\n\tbnez %0, 1b" : "+r"(rounds));
 #elif defined(__powerpc__)
@@ -324,6 +326,84 @@ static void record_and_report(bool has_interrupt)
 	      "pfm stat counts the loop");
 }
 
+/* ---- truth ----------------------------------------------------------------------------------- */
+
+/* Eight spellings of the same event: more than there are counters. */
+#define SPELLINGS                                                                                  \
+	"instructions:u,armv8_pmuv3/event=8/u,armv8_pmuv3/event=0x8/u,armv8_pmuv3/event=0x08/u,"   \
+	"armv8_pmuv3/event=0x008/u,armv8_pmuv3/event=0x0008/u,armv8_pmuv3/event=0x00008/u,"        \
+	"armv8_pmuv3/event=0x000008/u"
+
+/* The number after @key in @line; @missing without one. */
+static double read_member(const char *line, const char *key, double missing)
+{
+	const char *at = strstr(line, key);
+	char *end;
+	double number = at ? strtod(at + strlen(key), &end) : missing;
+
+	return at && end != at + strlen(key) ? number : missing;
+}
+
+/* An event that PMCEID0 hides: the kernel opens it, and its count stays 0. */
+static void event_that_is_missing(void)
+{
+	check(RUN("show", "cortex_a57::L1D_CACHE") == 0 &&
+	              strstr(said, "this CPU does not implement it"),
+	      "pfm show says that an event is missing");
+	show_said("");
+	check(RUN("list", "L1D_CACHE") == 0 && strstr(said, "this CPU does not implement it"),
+	      "pfm list says that an event is missing");
+	RUN("stat", "--json", "-e", "cortex_a57::L1D_CACHE,cortex_a57::INST_RETIRED:u", "--",
+	    "/pmu_session", "loop", "1000");
+	check(strstr(said, "\"not supported\"") && strstr(said, "this CPU does not implement it") &&
+	              strstr(said, "\"exact\""),
+	      "pfm stat does not count it");
+	show_said("");
+}
+
+/* Intervals of --rotate contain the true count, or are not given. */
+static void rotation(void)
+{
+	enum { RUNS = 5 };
+	static const char rounds[] = "100000000";
+	const double truth = PER_ROUND * 1e8;
+	unsigned n = 0, covering = 0;
+
+	for (unsigned run = 0; run < RUNS; run++) {
+		RUN("stat", "--json", "--rotate=5", "-e", SPELLINGS, "--", "/pmu_session", "loop",
+		    rounds);
+		if (!run)
+			show_said("instructions");
+		for (const char *line = strtok(said, "\n"); line; line = strtok(NULL, "\n")) {
+			double value = read_member(line, "\"value\": ", -1),
+			       half = read_member(line, "\"interval\": ", -1);
+			bool covers = value * (1 - half / 100) <= truth + 20000 &&
+			              value * (1 + half / 100) >= truth;
+
+			n += half >= 0;
+			covering += half >= 0 && covers;
+		}
+	}
+	check(n > 0 && covering * 100 >= n * 95, "%u of %u intervals of --rotate cover the truth",
+	      covering, n);
+}
+
+/* Events that do not fit take turns between visits of a region. */
+static void regions_take_turns(void)
+{
+	check_region_turns(check, SPELLINGS);
+}
+
+static void truth(void)
+{
+	event_that_is_missing();
+	rotation();
+	regions_take_turns();
+	check(RUN("doctor") <= 1 && strstr(said, "instructions:u"), "pfm doctor ends well");
+	show_said("");
+	record_and_report(true);
+}
+
 static void all_counts(void)
 {
 	host();
@@ -357,6 +437,8 @@ int main(int argc, char **argv)
 		return 2;
 	if (strcmp(story, "hotplug") == 0)
 		cpus_come_and_go();
+	else if (strcmp(story, "truth") == 0)
+		truth();
 	else if (strcmp(story, "nointerrupt") == 0)
 		record_and_report(false);
 	else

@@ -221,3 +221,32 @@ void check_region_faults(check_function check)
 	start(check, "page-faults");
 	check_threads(check, 0);
 }
+
+void check_region_turns(check_function check, const char *events)
+{
+	enum { VISITS_IN_TURNS = 400, ROUNDS = 1000 };
+	pfm_region_info_t info = PFM_INIT(info);
+	pfm_region_results_t *r;
+	unsigned n = 1, right = 0;
+
+	for (const char *c = events; *c; c++)
+		n += *c == ',';
+	start(check, events);
+	for (unsigned i = 0; i < VISITS_IN_TURNS; i++) {
+		pfm_begin_region(PFM_REGION("turns"));
+		loop(ROUNDS);
+		pfm_end_region(PFM_REGION("turns"));
+	}
+	r = pfm_read_regions();
+	for (unsigned i = 0; i < n; i++) {
+		pfm_region_count_t c = count_of(r, "turns", i);
+		const uint64_t truth = (uint64_t)LOOP * ROUNDS * VISITS_IN_TURNS;
+
+		printf("# event %u: %" PRIu64 " %s, %s\n", i, c.inclusive,
+		       pfm_quality_name(c.quality), pfm_cause_name(c.cause));
+		right += c.quality <= PFM_QUALITY_SCALED && c.inclusive >= truth * 99 / 100 &&
+		         c.inclusive <= truth * 101 / 100;
+	}
+	check(right == n, "%u of %u events that take turns are right", right, n);
+	pfm_close_region_results(r);
+}

@@ -10,6 +10,8 @@ typedef void (*check_function)(bool ok, const char *format, ...)
 
 /* Counts instructions of known loops in regions; @user_reads: user space reads the counters. */
 void check_region_counts(check_function check, bool user_reads);
+/* Counts the comma-separated @events of instructions of many visits, more than fit at once. */
+void check_region_turns(check_function check, const char *events);
 /* Counts known page faults in regions of several threads, on a machine without a PMU. */
 void check_region_faults(check_function check);
 
