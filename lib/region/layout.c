@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "context/context.h"
 #include "region/region.h"
 
 #define MAX_GROUP_EVENTS 64u /* of one group that the kernel opens */
@@ -83,17 +84,31 @@ static bool can_join_group(const struct layout *l, struct group *g, const unsign
 	return false;
 }
 
-static bool is_core_event(const perfmon_attr_t *a)
+/* The type of the first PMU of cores; PERF_TYPE_RAW if the kernel shows none. */
+static uint32_t get_core_type(const struct layout *l)
 {
-	return a->type == PERF_TYPE_HARDWARE || a->type == PERF_TYPE_HW_CACHE ||
-	       a->type == PERF_TYPE_RAW;
+	const struct kernel_info *k = l->ctx ? l->ctx->kernel : NULL;
+
+	for (unsigned i = 0; k && i < k->n_pmus; i++)
+		if (k->pmus[i].is_core && k->pmus[i].n_instances)
+			return (uint32_t)k->pmus[i].instance_types[0];
+	return PERF_TYPE_RAW;
+}
+
+/* The type of the PMU that counts the event: the kernel's own events name it, or mean the cores'.
+ */
+static uint32_t get_pmu_type(const struct layout *l, const perfmon_attr_t *a)
+{
+	if (a->type == PERF_TYPE_HARDWARE || a->type == PERF_TYPE_HW_CACHE)
+		return a->config >> 32 ? (uint32_t)(a->config >> 32) : get_core_type(l);
+	return a->type == PERF_TYPE_RAW ? get_core_type(l) : a->type;
 }
 
 static bool is_of_group_pmu(const struct layout *l, const struct group *g, unsigned event)
 {
 	const perfmon_attr_t *a = &l->events[g->events[0]].attr, *b = &l->events[event].attr;
 
-	return a->type == b->type || (is_core_event(a) && is_core_event(b)) ||
+	return get_pmu_type(l, a) == get_pmu_type(l, b) ||
 	       (pfmi_region_is_software(a) && pfmi_region_is_software(b));
 }
 
