@@ -145,8 +145,10 @@ static bool is_processor_event(const struct session_count *c)
 
 bool pfmi_session_has_watchdog(const struct pfm_session *s)
 {
+	const char *arch = s->ctx->host.arch;
+
 	return s->ctx->kernel && s->ctx->kernel->nmi_watchdog &&
-	       strcmp(s->ctx->host.arch, "x86") == 0;
+	       (!*arch || strcmp(arch, "x86") == 0);
 }
 
 /* Explains an event that had no rival in its session, and no counter. Who holds the counters cannot
