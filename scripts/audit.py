@@ -363,6 +363,16 @@ CAUSES = (
         "Intel's value. `libpfm.so.4` alone gives libpfm4's own numbers.",
     ),
     (
+        "condition",
+        "Intel's list lacks the condition of an event",
+        (
+            "Bonnell's list gives one word to micro-ops retired, to clocks without one and to the"
+            " beginnings of such clocks, which cannot be. libpfm4 has the conditions (counter mask,"
+            " inversion, edge)."
+        ),
+        "libpfm4's conditions, in Intel's row.",
+    ),
+    (
         "onesided",
         "libpfm4 differs from Intel's list, and Linux does not have the event",
         "One source against one; the vendor's is newer.",
@@ -429,6 +439,8 @@ def cause(kind, name, intel, linux, pfm):
             return found
     elif intel and intel.code == 0 and "code" in fields:
         return "fixed"
+    if re.fullmatch(r"(?i)uops_retired\.(stalls|stalled_cycles)", name):
+        return "condition"
     if re.match("(?i)br_(inst|misp)_retired",
                 name) and fields == {"umask"} and {x.umask for x in known} <= {0, 4}:
         return "branches"

@@ -21,18 +21,25 @@ import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path[:0] = [os.path.join(ROOT, "compiler"), os.path.join(ROOT, "scripts")]
+import gator  # noqa: E402
 import newer  # noqa: E402
 import older  # noqa: E402
 from vendors import architectures  # noqa: E402
+from vendors import gator as gator_lists  # noqa: E402
 from vendors import importing  # noqa: E402
 
 # (archives, folder of lib/events, models). NEWER is what scripts/newer.py makes.
 NEWER = "linux-newer"
 INTEL, LINUX = "intel-perfmon-*.tar.xz", "linux-*-pmu-events.tar.xz"
 ARM = ("arm-data-*.tar.xz", "arm-telemetry-*.tar.xz")
+# Linux's lists of Arm's cores, without those that are of two cores.
+LINUX_CORES, TWO_CORES = "linux-cores", ("cortex-a57-a72", "cortex-a65-e1", "neoverse-n2-v2")
+GATOR = "gator"             # what scripts/gator.py makes
 LISTS = (
     ((INTEL,), "intel", ["*"]),
-    (ARM, "arm", ["cortex*", "neoverse*", "rainier", "c1_*", "cmn_700"]),
+    (ARM + (LINUX_CORES, GATOR), "arm",
+     ["cortex*", "neoverse*", "rainier", "c1_*", "cmn_700", "kryo*", "kirin*", "exynos*", "thunderx",
+      "scorpion*", "krait", "arm1136", "arm1156", "arm1176", "arm11mpcore", "nvidia_denver"]),
     ((LINUX,), "amd", ["amdzen[1-5]"]),
     ((NEWER,), "amd", ["amdzen6"]),
     ((LINUX,), "armv8", ["a64fx", "ampereone*", "cmn", "emag", "hip0*", "imx*", "thunderx2",
@@ -44,14 +51,15 @@ LISTS = (
     ((NEWER,), "riscv", ["u74", "bullet_*", "p550", "p650", "cva6"]),
 )
 OLDER = "older"
-# Month of the release from which a kernel's lists are: 6.12 and 7.1.
-KERNEL_DATES = {LINUX: "2024-11", NEWER: "2026-04"}
+# Month of the release from which a kernel's lists are: 6.12 and 7.1; and of gator's.
+KERNEL_DATES = {LINUX: "2024-11", NEWER: "2026-04", ARM[0]: "2024-11"}
+GATOR_DATE = "2025-11"
 
 
 def unpack(data, lists):
     """Each archive of @data in a folder of @lists; pattern -> folder."""
     found = {}
-    archives = {p for patterns, _, _ in LISTS for p in patterns} - {NEWER}
+    archives = {p for patterns, _, _ in LISTS for p in patterns} - {NEWER, LINUX_CORES, GATOR}
     for n, pattern in enumerate(sorted(archives)):
         archive, = glob.glob(os.path.join(data, pattern))
         found[pattern] = os.path.join(lists, "%d" % n)
@@ -60,24 +68,37 @@ def unpack(data, lists):
             tar.extractall(found[pattern], **safe)
     found[NEWER] = os.path.join(lists, NEWER)
     newer.write_trees(os.path.join(data, NEWER), found[LINUX], found[NEWER])
+    cores = os.path.join(found[LINUX], newer.ARCH, "arm64", "arm")
+    found[GATOR] = os.path.join(lists, GATOR)
+    gator.write_tree(os.path.join(data, "..", "newer", "gator"), find_names(data),
+                     [found[ARM[0]], os.path.join(cores, "cortex-a53")], found[GATOR])
+    found[LINUX_CORES] = [os.path.join(cores, n) for n in sorted(os.listdir(cores))
+                          if n not in TWO_CORES and n.startswith(("cortex", "neoverse"))]
     return found
+
+
+def find_names(data):
+    """The file of libpfm4's names."""
+    return os.path.join(data, "..", "..", "facts", "libpfm4", "names.jsonl")
 
 
 def make(data, into):
     """Writes all files below @into."""
+    gator_lists.list_date = GATOR_DATE
     with tempfile.TemporaryDirectory(prefix="perfmon-lists-") as lists:
         unpacked = unpack(data, lists)
         for patterns, folder, models in LISTS:
             words = ["--text", os.path.join(into, folder), "--facts", "--jobs", "1"]
-            words += [unpacked[p] for p in patterns] + ["--cpu=" + m for m in models]
+            for p in patterns:
+                words += unpacked[p] if type(unpacked[p]) is list else [unpacked[p]]
+            words += ["--cpu=" + m for m in models]
             said = io.StringIO()
             architectures.list_date = KERNEL_DATES.get(patterns[0], "")
             with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(said):
                 status = importing.main(words)
             if status:
                 raise SystemExit("%s: %s" % (folder, said.getvalue()[-500:]))
-    names = os.path.join(data, "..", "..", "facts", "libpfm4", "names.jsonl")
-    older.make(names, os.path.join(into, OLDER))
+    older.make(find_names(data), os.path.join(into, OLDER))
 
 
 def folders():

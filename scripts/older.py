@@ -27,7 +27,6 @@ FAM15 = ["use amd.select", "use amd.fam15h",
 NORTH = ["device amd_nb", 'uncore "NB"', "use amd.nb"]
 ARM8 = ["use arm.core", "default on=0..%d"]
 OLYMPUS = ["use arm.core", "use arm.olympus", "default on=0..%d"]
-ARM7 = ["device %s", "use arm.core7", "default on=0..%d"]
 # the kernel tells which of them it has
 METERS = ["view", "device power", 'uncore "POWER"', "use any.unit"]
 SPARC = ["use sparc.core"]
@@ -116,8 +115,6 @@ PROCESSORS = {
     "arm_olympus": ("olympus", "NVIDIA Olympus", OLYMPUS, arm(0x4E, 0x10)),
     # its identity is that of eMAG, which has a list
     "arm_xgene": ("xgene", "Applied Micro X-Gene", ARM8, []),
-    "arm_1176": ("arm1176", "Arm 1176", ARM7, arm(0x41, 0xB76, "arm")),
-    "qcom_krait": ("krait", "Qualcomm Krait", ARM7, arm(0x51, 0x40, "arm")),
     "tx2_dmc0": ("thunderx2_dmc", "Marvell ThunderX2, memory controllers",
                  box("uncore_dmc", "DMC", "thunderx2"), THUNDERX2),
     "tx2_llc0": ("thunderx2_l3c", "Marvell ThunderX2, last-level cache",
@@ -155,7 +152,6 @@ PROCESSORS = {
                  named("sparc", "niagara2")),
     "mips_74k": ("mips_74k", "MIPS 74K", MIPS, named("mips", "74Kc")),
 }
-DEVICES = {"arm_1176": "armv6_1176", "qcom_krait": "armv7_krait"}
 AMD_REV = {n: i for i, n in enumerate(("", "amd64_k7", *("amd64_k8_rev" + r for r in "bcdefg"),
                                        "amd64_fam10h_barcelona",
                                        "amd64_fam10h_shanghai", "amd64_fam10h_istanbul"))}
@@ -319,8 +315,7 @@ class Maker:
 
     def cycles(self, e):
         """PMUv3 has a counter for cycles alone."""
-        return "0..%d,31" % (self.pmu["counters"] -
-                             1) if e["code"] == 0x11 and self.pmu["name"] not in DEVICES else None
+        return "0..%d,31" % (self.pmu["counters"] - 1) if e["code"] == 0x11 else None
 
     def row(self, name, fields, e, on=None, takes=()):
         words = ["event", name] + ["%s=%s" % (k, hex(v) if v > 9 else v) for k,
@@ -410,7 +405,7 @@ def head_of(name, title, head, hosts, pmu):
     lines = ['pmu %s "%s"' % (ours, title)] + (["alias " + " ".join(alias_names)] if alias_names
                                                else []) + ['source "%s"' % SOURCE] + hosts
     for line in head:
-        lines.append(line.replace("%d", str(last)).replace("%s", DEVICES.get(pmu["name"], "")))
+        lines.append(line.replace("%d", str(last)))
     return lines
 
 

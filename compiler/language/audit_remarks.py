@@ -62,11 +62,14 @@ def get_part(table):
 
 
 def list_row_names(tables):
-    """Returns {(processor, part): folded names of its rows}, without the rows that no list has."""
+    """Returns {(processor, part): folded names of its rows}, without the rows that no list has, and
+    those of a further list, which have a source of their own."""
     names = {}
     for t in tables:
-        found = names.setdefault(get_part(t), set())
-        found.update(n for n in (fold_name(r.name) for r in t.rows if not r.flags & pt.ROW_METRIC)
+        found, source = names.setdefault(get_part(t), set()), t.field_at.get("source")
+        found.update(n for n in (fold_name(r.name) for r in t.rows
+                                 if not r.flags & pt.ROW_METRIC
+                                 and all(field != source for field, _, _ in r.values))
                      if not OURS.fullmatch(n))
     return names
 

@@ -36,7 +36,7 @@ from texts import phrases
 from language import tables as pt
 
 FILES = {"intel": ("intel_core", "intel_atom", "intel_older", "intel_uncore"), "amd": ("amd",),
-         "arm": ("arm", "arm_c1", "arm_mesh", "boxes"), "power": ("power", "boxes"),
+         "arm": ("arm", "arm_c1", "arm_mesh", "boxes", "arm_older"), "power": ("power", "boxes"),
          "s390": ("s390",), "riscv": ("riscv",), "other": ("others", "boxes")}
 METRIC_FILES = "metrics", "metrics_arm"
 SMALL_CORE = re.compile(r"mont|bonnell|arcticwolf|atom|knight"

@@ -201,6 +201,7 @@ class Sheet:
         self.waiting = []       # (row, name): aliases to add unless a row has the name
         self.same_as = None     # the sheet whose rows this one shares
         self.threshold = ""     # a box's field for thresholds
+        self.titled = set()     # names of rows that are made of titles
 
     def declare_field(self, name, at, width=64):
         """Declares a field of the list that the head lacks."""

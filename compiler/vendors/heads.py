@@ -10,6 +10,7 @@
     topdown SECTION                                     rows for PERF_METRICS
     title NAME "WORDS"                                  title of a processor, core or box
     match ...                                           its hosts, for lists that do not say
+    mend EVENT KEY=VALUE... "REASON"                    values that an event's row lacks in the list
 """
 
 import functools
@@ -34,6 +35,7 @@ class Processor:
         self.boxes = self.topdown = ""
         self.titles = {}        # name of a table, core or unit -> words for people
         self.matches = []       # statements
+        self.mends = []         # (event, [(key, value)], reason)
         for words in part.statements:
             if type(words) is not list:
                 continue
@@ -59,6 +61,11 @@ class Processor:
         else:
             self.cores[kind] = is_small(kind), sections
         self.libpfm += [pairs["libpfm"]] if "libpfm" in pairs else []
+
+    def on_mend(self, words):
+        name, *values, reason = words
+        pairs = [v.split("=", 1) for v in values]
+        self.mends.append((name, [(key, int(value, 0)) for key, value in pairs], reason))
 
     def on_boxes(self, words):
         self.boxes = words[0]

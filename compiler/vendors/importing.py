@@ -6,6 +6,8 @@
     pmintel       one model of Intel's repository, with pmcore, pmuncore, pmmasks, pmmetrics
     pmlinux       one model of a Linux tree, with pmarch and the same
     pmarm         one model of Arm's lists; pmtelemetry reads files of the Telemetry Specification
+    gator         one processor of gator's lists; perfspect one of PerfSpect's
+    union         several lists of one core make one table
     pmmatch       hosts of tables
     pmheads       facts about processors beside their lists: lib/events/heads
     pmbuild       rows and tables under construction, as .pmu text; pmcompile makes tables of it,
@@ -28,7 +30,9 @@ import sys
 import time
 
 from vendors import arm
+from vendors import gator
 from vendors import intel
+from vendors import perfspect
 from image import image_writer
 from image import layout
 from language import tables as pt
@@ -38,6 +42,7 @@ from language.table_compiler import compile_all
 from image.atomic_files import write_atomically
 from vendors.heads import find_rank
 from vendors.lists import ModelFinder
+from vendors.union import unite_lists
 from vendors.output import ProgressBar, Output, format_size
 from vendors.untrusted import MAX_TREE, read_source
 
@@ -45,7 +50,8 @@ USAGE = """usage: pfm import PATH... [--cpu PATTERN] [-o FILE] [--json] [--force
        pfm import --text DIR [--facts] PATH...
 
 PATH     Intel's perfmon repository, one folder or list of it; a Linux tree, its tools/perf/pmu-events/arch or a part of
-         that; a packed source archive of Linux; Arm's lists and telemetry files; a .pmu file
+         that; a packed source archive of Linux; Arm's lists and telemetry files; gator's pmus.xml and event files; a list
+         of PerfSpect; a .pmu file
 --cpu    only models whose name matches the shell pattern, e.g. 'skx', 'amdzen*'
 -o FILE  everything into one image; into a folder, if FILE is one or ends in '/': one image per model there.
          Default: one per model in $XDG_DATA_HOME/perfmon or ~/.local/share/perfmon
@@ -144,6 +150,8 @@ def compute_input_digest(models, byteorder):
         if m.sheet:
             items.append(("sheet", m.sheet[1]))
         h.update(("%s %s %s\0" % (m.kind, m.arch, m.name)).encode())
+        items += [(os.path.basename(shown), source) for more in m.more
+                  for shown, _, source in more.files]
         for name, source in sorted(items, key=lambda i: i[0]):
             try:
                 raw = read_source(source)
@@ -230,14 +238,28 @@ def read_model(reading):
     kind = reading.model.kind
     if kind == "pmu":
         return read_pmu(reading)
+    read_lists(reading)
+    for model in reading.model.more:
+        other = ModelReading(model)
+        read_lists(other)
+        unite_lists(reading, other)
+    return reading.compile_tables()
+
+
+def read_lists(reading):
+    """Reads the lists of a model into sheets."""
+    kind = reading.model.kind
     if kind == "intel":
         intel.read_folder(reading)
     elif kind == "arm":
         arm.read_arm_lists(reading)
+    elif kind == "gator":
+        gator.read_gator_lists(reading)
+    elif kind == "perfspect":
+        perfspect.read_perfspect_lists(reading)
     else:
         from vendors import linux
         linux.read_linux_lists(reading)
-    return reading.compile_tables()
 
 
 def read_pmu(reading):
@@ -472,7 +494,7 @@ def main(argv):
             say.print_problem(paths, "no model" + (" matches" if opt.cpu else " found"))
         return 1
     for m in models:
-        m.size = sum(map(measure_source, (source for _, _, source in m.files)))
+        m.size = sum(measure_source(source) for one in [m] + m.more for _, _, source in one.files)
     if sum(m.size for m in models) > MAX_TREE:
         say.print_problem(paths, "more than %s of lists" % format_size(MAX_TREE))
         return 1
@@ -498,6 +520,9 @@ def find_models(opt):
     patterns = [p.lower() for p in opt.cpu]
     models = {}
     for m in finder.models:
+        if not m.name.strip("_"):
+            problems.append((m.files[0][0], "expected a name with letters or digits: rename it"))
+            continue
         names = [m.name, m.folder.lower()] + m.find_alias_names()
         if patterns and not any(fnmatch.fnmatchcase(n, p) for p in patterns for n in names):
             continue
@@ -506,6 +531,10 @@ def find_models(opt):
             continue
         if m.kind == other.kind == "arm":
             other.files += m.files      # a core's plain list and its telemetry files
+            continue
+        if m.kind != other.kind and {m.kind, other.kind} <= {"arm", "linux", "gator"} and \
+                m.arch == other.arch == "arm64":
+            other.more.append(m)        # other lists of the same core
             continue
         if m.kind == other.kind == "linux" and (m.arch, m.folder) == (other.arch, other.folder):
             problems.append((m.files[0][0], "the model '%s' was found before: left out" % m.name))

@@ -111,8 +111,18 @@ def add_core_list(reading, file, data, hybrid, role):
         m.folder, clean_description(str(header.get(
             "Version", "")))[:20], clean_description(str(header.get("DatePublished", "")))[:20])
     reading.visit_objects(events, lambda e: add_core_event(reading, sheet, e))
+    mend_rows(reading, sheet)
     add_topdown_rows(reading, sheet)
     count_without_hyperthreading(sheet)
+
+
+def mend_rows(reading, sheet):
+    """Adds values that the list of the processor lacks, unless a newer list has them."""
+    for name, values, reason in reading.processor.mends if reading.processor else ():
+        row = sheet.seen.get(pt.fold(name))
+        if row is not None and not any(row.has_value(key) for key, _ in values):
+            row.values = row.values + values
+            row.add_text("note", reason)
 
 
 def get_header_title(header):

@@ -9,8 +9,10 @@ import os
 import re
 
 from vendors.arm import is_arm_list
+from vendors.gator import is_gator_list, list_counter_sets, make_source_text, read_units
 from vendors.intel_small_core import SHEET
 from vendors.heads import find_processor
+from vendors.perfspect import is_perfspect_list
 from vendors.untrusted import MAX_FILE, MAX_TREE, read_source
 from vendors.telemetry import is_telemetry_list, parse_product_of_file
 
@@ -19,6 +21,7 @@ NO_LISTS = re.compile(r"/(?:tests?|testdata|scripts?|schemas?|\.[^/]+)/")
 IN_LINUX = "tools/perf/pmu-events/arch/"
 
 
+UNITS = "pmus.xml"          # gator's processors and boxes
 # suffixes of the files of boxes and metrics that --text writes
 PARTS = ("_uncore", "_metrics")
 
@@ -27,13 +30,16 @@ class Model:
     """The lists of one processor. A source is a path or the bytes themselves."""
 
     def __init__(self, kind, name, folder, files, mapfile=None, standard=(), arch="", inner=""):
-        self.kind = kind              # intel, linux or pmu
+        self.kind = kind              # intel, linux, arm, gator, perfspect or pmu
         self.name, self.folder, self.arch = name, folder, arch
         self.files = files            # [(shown path, path below the model's folder, source)]
         self.mapfile = mapfile        # (shown path, source) or None
         self.standard = standard      # [(shown path, source)]: standard events of an architecture
         self.inner = inner            # the folder's name in Linux's mapfile
         self.sheet = None             # (shown path, source): metrics of small cores
+        self.more = []                # other lists of the same core: Models
+        self.unit = None              # gator's description of the processor
+        self.source = ""              # words for the list
         self.size = 0
 
     def find_processor(self):
@@ -54,6 +60,8 @@ class FileTree:
         self.maps = {}          # folder -> (shown path, source) of its mapfile.csv
         self.sheets = {}        # folder -> (shown path, source) of its sheet of small cores
         self.standard = []      # full paths of JSON files beside a mapfile: standard events
+        self.gator = {}         # folder -> [(shown path, source)] of gator's files
+        self.texts = {}         # full path -> (shown path, source) of PerfSpect's event lists
         self.sep, self.data = sep, data         # data: full path -> bytes, in an archive
 
     def get_source(self, full):
@@ -108,6 +116,16 @@ class ModelFinder:
             self.add_pmu_model((path, real))
         elif real.endswith(".json"):
             self.one_file(path, real)
+        elif real.endswith(".xml"):
+            self.add_gator_file(path, real)
+        elif real.endswith(".txt"):
+            place = FileTree(top=real)
+            place.texts[real] = (path, real)
+            beside = find_metrics_beside(real)
+            if os.path.isfile(beside):
+                place.files[beside] = beside
+            if not self.group_perfspect_files(place):
+                self.problem(path, "no list of PerfSpect: expected DEVICE/field=number,name='NAME'/")
         elif real.endswith(".xz") or is_archive(real):
             self.add_archive(path, real)
         else:
@@ -143,6 +161,10 @@ class ModelFinder:
                 below = os.path.join(shown, os.path.relpath(full, real))
                 if n.endswith(".json") and os.path.isfile(full):
                     place.files[full] = below
+                elif n.endswith(".txt") and os.path.isfile(full):
+                    place.texts[full] = (below, full)
+                elif is_gator_name(n) and os.path.isfile(full):
+                    place.gator.setdefault(folder, []).append((below, full))
                 elif n in ("mapfile.csv", SHEET) and os.path.isfile(full):
                     (place.sheets if n == SHEET else place.maps)[folder] = (below, full)
         self.add_pmu_files(shown, real,
@@ -164,6 +186,68 @@ class ModelFinder:
             place.add_standard(folder)
         self.group_files(place)
 
+    def add_gator_file(self, shown, real):
+        """Adds an event file of gator, with the processors of pmus.xml beside it."""
+        place = FileTree(top=real)
+        folder = os.path.dirname(real)
+        if not is_gator_list(read_beginning(real, 65536)):
+            self.problem(shown, "no list of gator's: expected elements counter_set and event")
+            return
+        files = place.gator.setdefault(folder, [(shown, real)])
+        beside = os.path.join(folder, UNITS)
+        if os.path.basename(real) != UNITS and os.path.isfile(beside):
+            files.append((beside, beside))
+        self.group_gator_files(place)
+
+    def group_perfspect_files(self, place):
+        """Makes a model of each of PerfSpect's lists. Returns how many there are."""
+        before = len(self.models)
+        for full, (shown, source) in sorted(place.texts.items()):
+            if not is_perfspect_list(read_beginning(source, 65536)):
+                continue
+            name = os.path.basename(full)[:-4]
+            files = [(shown, "events", source)]
+            metrics = find_metrics_beside(full)
+            if metrics in place.files:
+                files.append((place.files.pop(metrics), "metrics", place.get_source(metrics)))
+            self.models.append(Model("perfspect", make_table_name(name), name, files, arch="x86"))
+        return len(self.models) - before
+
+    def group_gator_files(self, place):
+        """Makes a model of each processor and box whose events are in a file."""
+        for folder, files in sorted(place.gator.items()):
+            units, sets = [], {}
+            for shown, source in files:
+                try:
+                    raw = read_source(source)
+                    if os.path.basename(shown) == UNITS:
+                        units = read_units(raw)
+                    else:
+                        for name in list_counter_sets(raw):
+                            sets.setdefault(name, (shown, source))
+                except (ValueError, OSError) as why:
+                    self.problem(shown, str(why))
+            self.add_gator_models(files, units, sets)
+
+    def add_gator_models(self, files, units, sets):
+        taken = set()
+        for u in units:
+            if u.set in sets and u.table_name() not in taken:
+                shown, source = sets[u.set]
+                taken.add(u.table_name())
+                m = Model("gator", u.table_name(), u.title, [(shown, "", source)],
+                          arch="arm64")
+                m.unit, m.source = u, make_source_text(os.path.basename(shown))
+                self.models.append(m)
+        for shown, source in files:
+            name = os.path.basename(shown)
+            if name == UNITS or units:
+                continue            # what no processor or box has is of gator alone
+            title = re.sub(r"^events-|\.xml$", "", name)
+            m = Model("gator", make_table_name(title), title, [(shown, "", source)], arch="arm64")
+            m.source = make_source_text(name)
+            self.models.append(m)
+
     def add_archive(self, shown, real):
         """Reads a source archive as a stream and keeps only the event lists."""
         import tarfile
@@ -177,7 +261,11 @@ class ModelFinder:
                         continue
                     data = tar.extractfile(member).read()
                     full, below = "/" + name, "%s: %s" % (os.path.basename(shown), name)
-                    if name.endswith(".csv"):
+                    if is_gator_name(os.path.basename(name)):
+                        place.gator.setdefault(os.path.dirname(full), []).append((below, data))
+                    elif name.endswith(".txt"):
+                        place.texts[full] = (below, data)
+                    elif name.endswith(".csv"):
                         (place.sheets if name.endswith(SHEET)
                          else place.maps)[os.path.dirname(full)] = (below, data)
                     else:
@@ -185,7 +273,7 @@ class ModelFinder:
                         place.data[full] = data
         except Exception as why:         # tarfile, lzma and zlib raise their own
             self.problem(shown, "cannot be read: %s" % why)
-        if not place.files:
+        if not place.files and not place.gator and not place.texts:
             self.problem(shown, "no event lists inside")
         self.group_files(place)
 
@@ -193,6 +281,8 @@ class ModelFinder:
 
     def group_files(self, place):
         """Groups files into models."""
+        self.group_gator_files(place)
+        self.group_perfspect_files(place)
         intel, linux, standard, arm = {}, {}, {}, {}
         foreign = place.find_intel_folders()
         for full in place.standard:
@@ -242,6 +332,16 @@ class ModelFinder:
                                                 standard.get(root, ())))
 
 
+def find_metrics_beside(path):
+    """The file of metrics that belongs to a list of PerfSpect's."""
+    head, mark, tail = path.replace(os.sep, "/").rpartition("/events/")
+    return (head + "/metrics/" + tail)[:-4] + ".json" if mark else ""
+
+
+def is_gator_name(name):
+    return name == UNITS or re.fullmatch(r"events-[^/]{1,200}\.xml", name) is not None
+
+
 def is_archive(path):
     import tarfile
     return tarfile.is_tarfile(path)
@@ -255,9 +355,11 @@ def find_lists_in_archive(tar):
         mark = IN_LINUX in name
         if in_linux and not mark and "tools/perf/" not in name:
             return                   # archives are sorted: the rest is irrelevant
-        if not member.isfile() or not name.endswith((".json", "/mapfile.csv", "/" + SHEET)):
+        other = is_gator_name(os.path.basename(name)) or re.search(r"/events/.*\.txt$", name)
+        if not member.isfile() or not (other or name.endswith((".json", "/mapfile.csv",
+                                                                "/" + SHEET))):
             continue
-        if mark or re.search(r"/(events|metrics)/|\.csv$", name):
+        if other or mark or re.search(r"/(events|metrics)/|\.csv$", name):
             in_linux = in_linux or mark
             yield name, member
 
@@ -283,13 +385,13 @@ def is_intel_map(source):
         return False
 
 
-def read_beginning(source):
+def read_beginning(source, size=256):
     """Reads the first bytes of a file."""
     if isinstance(source, bytes):
-        return source[:256]
+        return source[:size]
     try:
         with open(source, "rb") as f:
-            return f.read(256)
+            return f.read(size)
     except OSError:
         return b""
 

@@ -88,7 +88,7 @@ static bool parse_dashed_id(const char *id, struct host *h)
 
 const char *pfmi_machine_get_arm_arch(uint64_t midr)
 {
-	static const uint16_t krait[] = { 0x00f, 0x02d, 0x040, 0x04d, 0x06f };
+	static const uint16_t krait[] = { 0x00f, 0x02d, 0x040, 0x049, 0x04d, 0x06f };
 	unsigned implementer = midr >> 24 & 0xff, part = midr >> 4 & 0xfff;
 	bool is_32_bit = (implementer == 0x41 && part < 0xd00) || implementer == 0x44 ||
 	                 implementer == 0x56 || implementer == 0x69;

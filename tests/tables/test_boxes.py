@@ -109,6 +109,8 @@ WORDS = (
     ("xe::engine-total-ticks:engine_instance=1:engine_class=4:gt=1", ("0x1000000000401003",)),
     # amdgpu_pmu.c: event 0-7, instance 8-15, umask 16-23
     ("amdgpu_df::cake1_ftiinstat_rspalloc", ("0x8470b",)),
+    # ... and type 56-63: 2 is xGMI
+    ("amdgpu_xgmi_arcturus::xgmi_link5_data_outbound", ("0x200000000025007",)),
 )
 
 # A list of facts, the table with its events, and the field that holds their numbers.

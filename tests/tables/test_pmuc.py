@@ -450,7 +450,11 @@ class RoundTrip(unittest.TestCase):
         with tempfile.TemporaryDirectory() as tmp:
             self.assertEqual(names("montecito"), sorted(kernels + ["montecito"]))
             self.assertEqual(names("alpha_ev4,ev6*"), sorted(kernels + ["ev4", "ev6", "ev67"]))
-            self.assertEqual(len(names("all")), len(BUILTIN))
+            tables = 0
+            for path in BUILTIN:
+                with open(path, encoding="utf-8") as f:
+                    tables += sum(line.startswith("pmu ") for line in f)
+            self.assertEqual(len(names("all")), tables)
             self.assertEqual(names("montecito,none*"), "pmuc: no processor is called 'none*'")
 
     def test_subset_of_processors_equals_the_whole(self):

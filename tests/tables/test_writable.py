@@ -187,7 +187,7 @@ MASKS = [
     (r"(nest|core|thread|trace)_imc", bits((0, 61)), 0, 0),
     (r"i915", bits((0, 20), (60, 63)), 0, 0),
     (r"xe", bits((0, 27), (44, 63)), 0, 0),
-    (r"amdgpu_df", bits((0, 23), (56, 63)), 0, 0),
+    (r"amdgpu_\w+", bits((0, 23), (56, 63)), 0, 0),
     # Arm, outside the cores, and other boxes
     (r"arm_(cmn|ci)(_\w+)?", bits((0, 58)), bits((0, 63)), bits((0, 63))),
     (r"(grace|vera)_\w+", bits((0, 32)), 0, 0),
@@ -200,15 +200,18 @@ MASKS = [
     (r"spe", bits(0, 1, 16, (32, 40)), bits((0, 63)), bits((0, 15))),
     (r"cxl", ALL, bits((0, 63)), 0),
     # Arm cores
-    (r"arm1176|krait|cortex_(a5|a7|a8|a9|a15|a17|r4|r5|r7|r8)", bits((0, 7)), 0, 0),
-    (r"cortex_(a32|a34|a35|a53|a57|a72|a73|r52)|xgene|emag", bits((0, 9)), 0, 0),
-    (r"m[123](_\w+)?", bits((0, 7)), 0, 0),
+    (r"arm11\w+|krait|scorpion(mp)?|cortex_(a5|a7|a8|a9|a15|a17|r4|r5|r7|r8)", bits((0, 7)), 0, 0),
+    (r"cortex_(a32|a34|a35|a53|a57|a72|a73|r52(plus)?)|xgene|emag", bits((0, 9)), 0, 0),
+    (r"m[12](_\w+)?", bits((0, 7)), 0, 0),
     (
-        r"c1_\w+|cortex_\w+|neoverse_\w+|armv8|oryon|a64fx|ampereone\w?|hip08|thunderx2|rainier|monaka|olympus|m4",
+        r"c1_\w+|cortex_\w+|neoverse_\w+|armv8|oryon|a64fx|ampereone\w?|hip08|thunderx2|rainier|monaka|olympus|m[34]"
+        r"|kryo_\w+|kirin_980|exynos_\w+|thunderx|nvidia_denver|hip09|hip12|carmel|falkor|octeontx2",
         bits((0, 15)),
         0,
         0,
     ),
+    # Zhaoxin: Linux arch/x86/events/zhaoxin/core.c
+    (r"zx[cde]", bits((0, 15), 18, 23, (24, 31)), 0, 0),
     # RISC-V, POWER, s390 and others
     (r"riscv_sbi|x60|ax45|bullet\w*|c900_\w+|cva6|dubhe_\d+|p\d50|u74", bits((0, 55), 63), 0, 0),
     (r"power_torrent|power8_mcs_\w+", bits((0, 31)), 0, 0),

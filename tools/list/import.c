@@ -149,7 +149,8 @@ const struct command cmd_import = {
 	.summary = "compile vendors' event lists for all commands",
 	.about = "Reads Intel's perfmon repository, one of its folders or files; Arm's telemetry "
 		 "data; a Linux source tree, its tools/perf/pmu-events/arch folder, or Debian's "
-		 "linux-source archive; or .pmu files. Writes images (.pmdb) to "
+		 "linux-source archive; gator's pmus.xml and event files; lists of PerfSpect; or "
+		 ".pmu files. Writes images (.pmdb) to "
 		 "$XDG_DATA_HOME/perfmon, where the library finds them, and prints how many "
 		 "processors and events they hold and which rows were refused. A bad row does not "
 		 "stop the others.",
