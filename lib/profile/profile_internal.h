@@ -29,6 +29,7 @@ struct frames {
 /* Names of code: the members of a place that depend on the address. */
 struct code_names {
 	uint32_t object, function, inlined, source, build_id;
+	uint64_t shown;               /* the address: of the file, where there is one */
 	uint64_t address, start, end; /* with file_addresses, if @end is not 0 */
 };
 

@@ -123,6 +123,21 @@ class Report(unittest.TestCase):
         self.expect(["--sort", "address"], lambda s: ("%#x" % (0x1004 + 16 * s.stack[-1]),))
         self.expect([], lambda s: ("task%d" % s.pid, FUNCTIONS[s.stack[-1]]))
 
+    def test_addresses_of_two_runs_are_those_of_the_file(self):
+        """A program that is loaded at another address each time."""
+        made = Recording()
+        made.attr()
+        for pid, start in (5, 0x1000), (6, 0x7f0000):
+            made.comm(pid, b"work")
+            made.map(pid, start, self.program.encode())
+            made.time += 1
+            made.add(Sample(pid, 0, made.time, 10, (3 + (start - 0x1000) // 16, ), 7))
+        path = os.path.join(self.folder, "runs.data")
+        made.write(path)
+        rows = self.places("--sort", "address", path)
+        self.assertEqual([(r["object"], r["address"], r["samples"]) for r in rows],
+                         [(self.program, "0x1034", 2)])
+
     def test_places_without_a_line_have_a_name(self):
         rows = self.pfm("--sort", "line").stdout.splitlines()[1:]
         self.assertEqual([r.split("  ")[-1] for r in rows if r], ["[unknown line]"])

@@ -343,8 +343,11 @@ static int apply_option(struct command_args *args, struct report_job *job, int i
 	case OPT_CHILDREN: job->options.children = true; break;
 	case 'g': return read_tree_order(args, job, value);
 	case OPT_SORT:
-		return option_keys(args, value, REPORT_KEYS, &job->options.keys) ? EXIT_DONE
-		                                                                 : args->status;
+		if (!option_keys(args, value, REPORT_KEYS, &job->options.keys))
+			return args->status;
+		if (job->options.keys & KEY_ADDRESS)
+			job->options.keys |= KEY_OBJECT; /* an address is one of its file */
+		return EXIT_DONE;
 	case 'e': job->event = value; break;
 	case OPT_TASK: job->options.task = value; break;
 	case OPT_SYMBOL: job->options.symbol = value; break;

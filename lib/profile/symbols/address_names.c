@@ -75,10 +75,10 @@ static void name_code_without_symbol(struct profile_reader *r, const struct mapp
                                      struct code_names *at)
 {
 	struct text_pool *texts = &r->target_profile->texts;
-	const char *name =
-		code->process && !code->is_in_file
-			? perf_maps_find(&r->visit.tasks.compiled, code->process->pid, code->address)
-			: NULL;
+	const char *name = code->process && !code->is_in_file
+	                           ? perf_maps_find(&r->visit.tasks.compiled, code->process->pid,
+	                                            code->address)
+	                           : NULL;
 	uint64_t address = code->address;
 	char number[2 + 16 + 1] = "";
 
@@ -102,6 +102,8 @@ static void look_up_names(struct profile_reader *r, const struct mapped_address 
 	struct object *object = m ? m->object : NULL;
 	struct symbol_range range;
 
+	at->shown = object ? symbols_get_shown_address(object, code->offset, code->address)
+	                   : code->address;
 	at->object = m && !where ? m->name : names_get_text_number(r, where ? where : "[unknown]");
 	if (code->mode == PFM_MISC_KERNEL)
 		name = symbols_find_kernel_name(r->visit.tasks.symbols, code->address);
@@ -166,6 +168,8 @@ void names_find_at_address(struct profile_reader *r, uint32_t pid, uint64_t addr
 	at->source = names->source;
 	at->build_id = names->build_id;
 	at->mode = mode;
+	if (r->keys & KEY_ADDRESS)
+		at->address = names->shown;
 	if (names->end) {
 		at->address = names->address;
 		at->start = names->start;

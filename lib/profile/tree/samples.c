@@ -67,9 +67,7 @@ static const struct frames *collect_frames(struct profile_reader *r, pfm_record_
 static void add_address(struct profile_reader *r, const pfm_record_t *record, uint64_t address,
                         uint32_t mode, struct profile_place *key)
 {
-	if (r->keys & KEY_ADDRESS)
-		key->address = address;
-	if (!(r->keys & (KEY_OBJECT | KEY_SYMBOL | KEY_LINE)))
+	if (!(r->keys & (KEY_OBJECT | KEY_SYMBOL | KEY_LINE | KEY_ADDRESS)))
 		return;
 	names_find_at_address(r, record->pid, address, mode, key);
 	if (!(r->keys & KEY_OBJECT))
