@@ -1079,7 +1079,8 @@ class OtherPeoples(unittest.TestCase):
         digits = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
         doubled = b"_Z1f1AIiiE" + b"".join(b"S_IS%c_S%c_E" % (d, d) for d in digits)
         with tempfile.TemporaryDirectory() as folder:
-            for name, want in (doubled, b"_Z1f1AIiiE"), (b"n" * 100000, b"nnn"), (b"_Z1fi", b"f"):
+            for name, want in ((doubled, b"f(A<int, int>, A<A<int, int>, A<int, int> >"),
+                               (b"n" * 100000, b"nnn"), (b"_Z1fi", b"f")):
                 with open(os.path.join(folder, "program"), "wb") as f:
                     f.write(crafted_program([name]))
                 for form in [], ["--folded"]:
