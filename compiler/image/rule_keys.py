@@ -14,12 +14,12 @@ def find_rule_keys(t):
     """Returns the keys of fields that rules of single events test, and ROWS_ALONE. Texts that are
     precise and events without a row are examined in any case."""
     rules = [split_tests(r) for r in t.rules if r.effect in SINGLE_EFFECTS]
+    rules = [r for r in rules if all(any(can_pass_state(x) for x in either) for either in r)]
     keys = 0
     for f in t.fields:
         key, is_text = pt.read_keys().get(f.name, (0, False))
         if f.modifier and not is_text and any(has_test_of(r, f) for r in rules):
             keys |= 1 << key
-    rules = [r for r in rules if all(any(can_pass_state(x) for x in either) for either in r)]
     if rules and any(holds_for_row(r, row) for row in list_row_words(t) for r in rules):
         keys |= ROWS_ALONE
     return keys
