@@ -14,6 +14,9 @@ from language.statements import StatementError, Token
 # Conditions beside fields: (word of struct rule_test, the highest value).
 STATES = {"precise": (5, 3), "levels": (6, 15), "htoff": (7, 1), "sampled": (8, 1),
           "counted": (9, 1)}
+# Facts of the machine at hand: (bit of the word of facts, as enum machine_fact).
+FACTS = {"smt": 0, "guest": 1, "watchdog": 2, "tsx": 3, "tsx_reserve": 4}
+FACT_WORD = 10
 LEVELS = {"kernel": ((1, 1),), "user": ((8, 8),), "one": ((1, 1), (8, 8))}
 EFFECTS = {"on": pt.RULE_COUNTERS, "refuse": pt.RULE_REFUSE, "pair": pt.RULE_PAIR,
            "follow": pt.RULE_FOLLOW, "share": pt.RULE_SHARE, "limit": pt.RULE_LIMIT,
@@ -95,6 +98,8 @@ class RuleCompiler(FieldCompiler):
             self.add_rule_groups(r, w, self.list_rule_bits(value))
         elif key in EFFECTS and (value is None) == (key in BARE):
             self.set_rule_effect(r, w, key, value)
+        elif key == "machine" and value is not None:
+            self.add_fact_tests(r, value)
         elif key in STATES and value is not None:
             word, most = STATES[key]
             self.add_tests(r, value, word, most, self.list_state_ranges(key, value, most))
@@ -162,6 +167,17 @@ class RuleCompiler(FieldCompiler):
             r.tests.append((*[pt.place_bits(f, x) for x in (bits, low, high)], word, 1))
         r.tests[-1] = (*r.tests[-1][:4], 0)
 
+    @staticmethod
+    def add_fact_tests(r, value):
+        """One of the facts must be true."""
+        for part in value.split_list():
+            if part.raw not in FACTS:
+                raise StatementError(part.get_position(), "expected one of %s, got '%s'"
+                                     % (", ".join(FACTS), part.raw))
+            bit = 1 << FACTS[part.raw]
+            r.tests.append((bit, bit, bit, FACT_WORD, 1))
+        r.tests[-1] = (*r.tests[-1][:4], 0)
+
     def add_tests(self, r, value, word, most, ranges):
         mask = (1 << most.bit_length()) - 1
         if tuple(ranges) == ((0, most),):
@@ -185,6 +201,10 @@ class RuleCompiler(FieldCompiler):
         """The bits of FIELD or FIELD/MASK in configuration words: [(mask, word)]."""
         masks = {}
         for part in value.split_list():
+            if part.raw == "levels":
+                word, most = STATES["levels"]
+                masks[word] = most
+                continue
             name, slash, mask = part.raw.partition("/")
             f = self.table.fields[self.find_rule_field(part, name)]
             bits = pt.ALL64

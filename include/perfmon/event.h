@@ -70,6 +70,26 @@ typedef struct pfm_modifier_info {
 	uint64_t preset;   /**< value when the text does not set it */
 } pfm_modifier_info_t;
 
+/** A rule of a PMU: a limit of its events or of sets of them, or a remark for users. */
+typedef struct pfm_rule_info {
+	size_t size;
+	const char *name; /**< unique in the PMU */
+	/** "on": other counters than those in counters cannot count the event; "place": the event
+	 * takes one of counters; "refuse": no counter can; "pair": it takes an even counter and the
+	 * next one; "follow": it takes the counter after that of the event before it; "share":
+	 * events of a set have equal values of some fields; "move": an event with other values
+	 * becomes another one; "limit": a set has a limited number of such events; "needs": a set
+	 * must hold another event; "note": a remark */
+	const char *effect;
+	const char *text;   /**< what the rule says */
+	const char *source; /**< the manual or driver that it is from */
+	uint64_t counters;  /**< of effects "on" and "place"; fixed counter n is bit 32 + n */
+	int depends;        /**< 1: on facts of the machine, such as whether SMT is on */
+	int holds; /**< 1: for the event as it is; for a PMU: on this machine. What is true of
+	                other machines is unknown, and taken to be true */
+	char evidence[96]; /**< the file that shows the fact; "" if the rule does not hold here */
+} pfm_rule_info_t;
+
 /** Describes event @event (0 .. n_events - 1) of @pmu in constant time. PFMLIB_ERR_INVAL if a
  * number is out of range. Thread-safe, as are all functions of this header. */
 int pfm_describe_event(const pfm_ctx_t *ctx, int pmu, unsigned event, perfmon_event_info_t *info);
@@ -97,6 +117,20 @@ int pfm_describe_field(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned i
  * a modifier on some counters (no cmask on fixed counters). */
 int pfm_describe_modifier(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned i,
                           pfm_modifier_info_t *info);
+
+/** Describes rule @i of @pmu. PFMLIB_ERR_NOTFOUND past the last. */
+int pfm_describe_rule(const pfm_ctx_t *ctx, int pmu, unsigned i, pfm_rule_info_t *rule);
+
+/** Describes the @i-th rule that can hold for an event, with modifiers, levels and sets that a text
+ * may add. PFMLIB_ERR_NOTFOUND past the last. */
+int pfm_describe_event_rule(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned i,
+                            pfm_rule_info_t *rule);
+
+/** Describes the @i-th rule that can hold for the event that @text names. rule->holds is that of
+ * the text with its unit masks and modifiers, on this machine. PFMLIB_ERR_NOTFOUND past the last;
+ * other errors as for pfm_encode_event(). */
+int pfm_describe_rule_by_text(const pfm_ctx_t *ctx, const char *text, unsigned i,
+                              pfm_rule_info_t *rule, pfm_error_t *error);
 
 /** Gives name @i of the values of @field of @pmu in *@name, and the number (or, for a field of
  * flags, the bit) in *@value. PFMLIB_ERR_NOTFOUND past the last, and for fields of numbers. */

@@ -279,6 +279,14 @@ static int read_event_set(const struct pfm_ctx *ctx, const char *const *texts, u
 	return PFMLIB_SUCCESS;
 }
 
+/* Adds to @enable the counters of all control registers before it: those of pairs are two. */
+static void enable_general_counters(const struct register_values *regs, pfm_reg_t *enable)
+{
+	for (const pfm_reg_t *r = regs->pmcs; r < enable; r++)
+		if (r->kind == PFM_REG_PMC)
+			enable->value |= (uint64_t)1 << r->num;
+}
+
 /* Adds the register that enables the counters, where there is one, and names all registers. */
 static void complete_registers(const struct encode_request *req, const struct placement *where,
                                struct register_values *regs)
@@ -287,7 +295,7 @@ static void complete_registers(const struct encode_request *req, const struct pl
 
 	if (regs->n_pmcs < PLAN_MAX_REGS && ops->build_global_ctrl &&
 	    ops->build_global_ctrl(req, where, &regs->pmcs[regs->n_pmcs]))
-		regs->n_pmcs++;
+		enable_general_counters(regs, &regs->pmcs[regs->n_pmcs++]);
 	for (unsigned i = 0; i < regs->n_pmcs; i++)
 		regs->pmcs[i].name = pfmi_pmu_get_register_name(req->table, &regs->pmcs[i]);
 	for (unsigned i = 0; i < regs->n_pmds; i++)

@@ -88,6 +88,10 @@ double pfmi_machine_compute_udev_memory_peak(const char *text, unsigned *devices
 /* Reads a decimal or 0x number in a file. Returns 0 or -errno; -EINVAL for other text. */
 int pfmi_machine_read_number(const struct sys *sys, const char *path, uint64_t *out);
 
+/* Reads a fact of this machine. If it is true, writes the file that shows it to @evidence. */
+bool pfmi_machine_read_fact(const struct sys *sys, enum machine_fact fact, char *evidence,
+                            size_t len);
+
 /* ---- the processor's identity ---------------------------------------------------------------- */
 
 /* The processor of this machine. It is read once. */

@@ -307,3 +307,15 @@ int pfmi_pmu_add_umask(struct event *ev, unsigned mask)
 	}
 	return PFMLIB_ERR_UMASK;
 }
+
+bool pfmi_pmu_find_feature(const struct table *t, const char *name, uint64_t *value)
+{
+	const struct feature *f = table_features(t);
+
+	for (unsigned i = 0; i < t->n_features; i++)
+		if (strcmp(table_get_text(t, f[i].name), name) == 0) {
+			*value = f[i].value;
+			return true;
+		}
+	return false;
+}

@@ -11,26 +11,13 @@
 
 #define NO_COUNTER 0xffu
 
-/* Finds the feature @name of a table. */
-static bool find_feature_value(const struct table *t, const char *name, uint64_t *value)
-{
-	const struct feature *f = table_features(t);
-
-	for (unsigned i = 0; i < t->n_features; i++)
-		if (strcmp(table_get_text(t, f[i].name), name) == 0) {
-			*value = f[i].value;
-			return true;
-		}
-	return false;
-}
-
 /* The counter that an event code of POWER requires, 0 for any: four bits of the code, at the bit
  * that the feature counter_at names. */
 static uint64_t get_required_counter(const struct table *t, uint64_t config)
 {
 	uint64_t at = 64;
 
-	return find_feature_value(t, "counter_at", &at) && at < 64 ? config >> at & 0xf : 0;
+	return pfmi_pmu_find_feature(t, "counter_at", &at) && at < 64 ? config >> at & 0xf : 0;
 }
 
 static uint64_t get_counter_mask(const struct event *ev, const struct encode_request *req)
@@ -63,8 +50,8 @@ static unsigned add_dedicated_alternative(const struct encode_request *req, stru
 	struct alternative *first = &out->alternatives[0], *second = &out->alternatives[1];
 	uint64_t counter = 64, code = 0;
 
-	if (find_feature_value(req->table, "cycle_counter", &counter) &&
-	    !find_feature_value(req->table, "cycle_event", &code))
+	if (pfmi_pmu_find_feature(req->table, "cycle_counter", &counter) &&
+	    !pfmi_pmu_find_feature(req->table, "cycle_event", &code))
 		counter = 64;
 	for (unsigned i = 0; i < req->n_events; i++) {
 		uint64_t own = get_dedicated_counter(&req->events[i], first->counter_masks[i],

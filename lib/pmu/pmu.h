@@ -90,6 +90,8 @@ const uint64_t *pfmi_pmu_find_user_value(const struct event *ev, unsigned field)
  * many fields. */
 bool pfmi_pmu_set_user_field(struct event *ev, unsigned field, uint64_t value);
 /* True if the table gives the event's row @flag. */
+/* Finds the feature @name of a table. */
+bool pfmi_pmu_find_feature(const struct table *t, const char *name, uint64_t *value);
 static inline bool event_has_flag(const struct event *ev, enum row_flags flag)
 {
 	return ev->row && ev->row->flags & flag;
@@ -186,6 +188,7 @@ struct encode_request {
 	bool is_described; /* the registers of one event are described: it may need others in its
 	                      set */
 	bool is_counted;   /* the set is counted, without samples */
+	unsigned facts;    /* of the machine, bits of enum machine_fact; 0: unknown */
 };
 
 #define PLAN_MAX_EVENTS       64
@@ -378,6 +381,12 @@ int pfmi_pmu_apply_rules(const struct encode_request *req, struct plan *out, pfm
 /* Finds the next rule from number *@at on that can hold for the event, with modifiers and levels
  * that a text may add; moves *@at past it. NULL after the last. */
 const struct rule *pfmi_pmu_find_event_rule(const struct event *ev, unsigned *at);
+/* Does the rule hold for the event, with facts @facts of the machine? */
+bool pfmi_pmu_holds_rule(const struct event *ev, const struct rule *r, unsigned facts);
+/* Is the rule a remark on the PMU, not on some of its events? */
+bool pfmi_pmu_is_general_rule(const struct table *t, const struct rule *r);
+/* The facts of the machine that the rule tests. */
+unsigned pfmi_pmu_list_rule_facts(const struct table *t, const struct rule *r);
 /* Plans a set. Beside an event that must be counted alone, others may use fixed counters or none;
  * free-running events need no counter. An error of kind PFM_KIND_ALONE has the event that must be
  * counted alone. */

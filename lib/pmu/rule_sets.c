@@ -20,6 +20,7 @@ void pfmi_rules_read_state(const struct encode_request *req, const struct event 
 	s->words[RULE_HT_OFF] = req->htoff != 0;
 	s->words[RULE_SAMPLED] = ev->precise && !req->is_counted;
 	s->words[RULE_COUNTED] = req->is_counted;
+	s->words[RULE_MACHINE] = req->facts;
 }
 
 int pfmi_rules_refuse_events(struct rule_use *u, const struct rule *r, uint64_t events, int code,

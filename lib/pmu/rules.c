@@ -142,6 +142,16 @@ int pfmi_pmu_apply_rules(const struct encode_request *req, struct plan *out, pfm
 
 /* ---- for users ------------------------------------------------------------------------------- */
 
+bool pfmi_pmu_is_general_rule(const struct table *t, const struct rule *r)
+{
+	const struct rule_test *test = table_rule_tests(t) + r->first_test;
+
+	for (unsigned i = 0; i < r->n_tests; i++)
+		if (test[i].word != RULE_MACHINE && test[i].word != RULE_HT_OFF)
+			return false;
+	return r->effect == RULE_NOTE;
+}
+
 /* Can a text change the bits of the test: has the table a modifier for them, or has the event's row
  * unit masks? */
 static bool is_test_open(const struct event *ev, const struct rule_test *test)
@@ -192,8 +202,31 @@ const struct rule *pfmi_pmu_find_event_rule(const struct event *ev, unsigned *at
 	while (*at < ev->table->n_rules) {
 		const struct rule *of = &r[(*at)++];
 
-		if (of->effect != RULE_CLASS && can_hold_rule(ev, of, &s))
+		if (of->effect != RULE_CLASS && !pfmi_pmu_is_general_rule(ev->table, of) &&
+		    can_hold_rule(ev, of, &s))
 			return of;
 	}
 	return NULL;
+}
+
+bool pfmi_pmu_holds_rule(const struct event *ev, const struct rule *r, unsigned facts)
+{
+	struct encode_request req = { .table = ev->table,
+		                      .plm = PFM_PLM0 | PFM_PLM3,
+		                      .facts = facts };
+	struct rule_state s;
+
+	pfmi_rules_read_state(&req, ev, &s);
+	return holds_rule(ev->table, r, &s);
+}
+
+unsigned pfmi_pmu_list_rule_facts(const struct table *t, const struct rule *r)
+{
+	const struct rule_test *test = table_rule_tests(t) + r->first_test;
+	unsigned facts = 0;
+
+	for (unsigned i = 0; i < r->n_tests; i++)
+		if (test[i].word == RULE_MACHINE)
+			facts |= (unsigned)test[i].mask;
+	return facts;
 }

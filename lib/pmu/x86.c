@@ -230,9 +230,10 @@ static void encode_set(const struct plan *plan, const struct placement *where,
 static bool build_global_ctrl(const struct encode_request *req, const struct placement *where,
                               pfm_reg_t *out)
 {
-	uint64_t value = 0;
+	uint64_t value = 0, address = GLOBAL_CTRL;
 
-	if (!(req->table->all_counters >> FIRST_FIXED_COUNTER))
+	if (!(req->table->all_counters >> FIRST_FIXED_COUNTER) &&
+	    !pfmi_pmu_find_feature(req->table, "global_ctrl", &address))
 		return false;
 	for (unsigned i = 0; i < req->n_events; i++) {
 		uint64_t config[N_CONFIG_WORDS];
@@ -243,10 +244,10 @@ static bool build_global_ctrl(const struct encode_request *req, const struct pla
 		else if (x86_is_perf_metric(req->table, config[0]))
 			value |= PERF_METRICS_ENABLE;
 	}
-	*out = (pfm_reg_t){ .num = GLOBAL_CTRL,
+	*out = (pfm_reg_t){ .num = (uint32_t)address,
 		            .kind = PFM_REG_GLOBAL_CTRL,
-		            .addr = GLOBAL_CTRL,
-		            .alt_addr = GLOBAL_CTRL,
+		            .addr = address,
+		            .alt_addr = address,
 		            .value = value,
 		            .event = -1 };
 	return true;

@@ -185,9 +185,35 @@ static void check_kernel(struct pfm_system_check *c)
 	pfmi_check_add_finding(c, PFM_FINDING_MACHINE, &f);
 }
 
+/* Adds the rules of a PMU that hold because of a fact of this machine. */
+static void check_pmu_rules(struct pfm_system_check *c, int pmu)
+{
+	pfm_rule_info_t rule = PFM_INIT(rule);
+
+	for (unsigned i = 0; pfm_describe_rule(c->ctx, pmu, i, &rule) == PFMLIB_SUCCESS; i++) {
+		struct finding f = { .check = rule.name, .state = PFM_FINDING_NOTE };
+
+		if (!rule.depends || !rule.holds || !*rule.evidence)
+			continue;
+		pfmi_check_set_text(f.observed, "%s", rule.evidence);
+		pfmi_check_set_text(f.consequence, "%s (%s)", rule.text, rule.source);
+		pfmi_check_add_finding(c, PFM_FINDING_MACHINE, &f);
+	}
+}
+
+static void check_rules(struct pfm_system_check *c)
+{
+	perfmon_pmu_info_t p = PFM_INIT(p);
+
+	for (int i = 0; pfm_describe_pmu(c->ctx, i, &p) == PFMLIB_SUCCESS; i++)
+		if (p.flags & PFM_PMU_HOST)
+			check_pmu_rules(c, i);
+}
+
 void pfmi_check_machine(struct pfm_system_check *c)
 {
 	check_processor(c);
 	check_pmus(c);
+	check_rules(c);
 	check_kernel(c);
 }

@@ -291,7 +291,18 @@ enum rule_word {
 	RULE_HT_OFF = 7,    /* 1: hyper-threading is off */
 	RULE_SAMPLED = 8,   /* 1: sampled, with a precision that the text has; 0: otherwise */
 	RULE_COUNTED = 9,   /* 1: the set is counted, without samples */
+	RULE_MACHINE = 10,  /* bits of enum machine_fact */
 	N_RULE_WORDS
+};
+
+/* Facts of the machine at hand. */
+enum machine_fact {
+	FACT_SMT,         /* cores run more than one thread */
+	FACT_GUEST,       /* the kernel runs in a virtual machine */
+	FACT_WATCHDOG,    /* the NMI watchdog holds a counter */
+	FACT_TSX,         /* transactions are on (RTM) */
+	FACT_TSX_RESERVE, /* transactions have counter 3 for themselves */
+	N_MACHINE_FACTS
 };
 
 /* Holds if low <= (word & mask) <= high. */

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Alternative", "Dialect", "Event", "EventFlag", "EventInfo", "Field", "Modifier", "Names",
-    "PerfAttr", "Register", "RegisterKind", "Umask", "counter_name", "perf_event_attr",
+    "PerfAttr", "Register", "RegisterKind", "Rule", "Umask", "counter_name", "perf_event_attr",
     "split_events"
 ]
 
@@ -174,6 +174,23 @@ class Modifier:
     preset: int
 
 
+@dataclass(frozen=True)
+class Rule:
+    """A limit of events or of sets, or a remark. effect is "on", "place", "refuse", "pair",
+    "follow", "share", "limit", "needs" or "note"; counters are those of "on" and "place". depends: on a
+    fact of the machine; holds: for the event as it is, on this machine; evidence: the file of this
+    machine that shows the fact."""
+
+    name: str
+    effect: str
+    text: str
+    source: str
+    counters: tuple[int, ...]
+    depends: bool
+    holds: bool
+    evidence: str
+
+
 @dataclass(init=False, eq=False, repr=False)
 class EventInfo:
     """A row of a processor's table.
@@ -258,6 +275,17 @@ class EventInfo:
         ctx, m, out = self._context._handle(), new_struct("pfm_modifier_info_t"), list[Modifier]()
         while lib.pfm_describe_modifier(ctx, self._pmu_index, self.index, len(out), m) == 0:
             out.append(Modifier(c_text(m.name), int(m.min), int(m.max), int(m.preset)))
+        return tuple(out)
+
+    @cached_property
+    def rules(self) -> tuple[Rule, ...]:
+        """Rules that can hold for it, with modifiers, levels and sets that a text may add."""
+        ctx, r, out = self._context._handle(), new_struct("pfm_rule_info_t"), list[Rule]()
+        while lib.pfm_describe_event_rule(ctx, self._pmu_index, self.index, len(out), r) == 0:
+            out.append(
+                Rule(c_text(r.name), c_text(r.effect), c_text(r.text), c_text(r.source),
+                     tuple(list_bits(r.counters)), bool(r.depends), bool(r.holds),
+                     ffi.string(r.evidence).decode()))
         return tuple(out)
 
     @cached_property

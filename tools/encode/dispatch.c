@@ -208,6 +208,8 @@ static void put_set(struct dispatch_job *job, const pfm_set_t *set)
 			put_int(j, "counter", set->counter[i]);
 		else
 			put_text(j, "counter", format_counter(set->counter[i], name));
+		if (i < job->n)
+			put_text_rules(j, job->ctx, job->texts[i], true);
 		put_end(j, '}');
 	}
 	put_end(j, ']');
@@ -259,7 +261,7 @@ static void print_heading(const char *text)
 static void print_set(const struct dispatch_job *job, const pfm_set_t *set)
 {
 	const pfmlib_mont_output_param_t *mont = &job->mont_out;
-	char name[16];
+	char name[16], label[24];
 	unsigned i;
 
 	print_heading("Counters");
@@ -275,6 +277,10 @@ static void print_set(const struct dispatch_job *job, const pfm_set_t *set)
 	if (set->n_pmds)
 		print_heading("Read");
 	print_data_regs(set->pmds, set->n_pmds);
+	for (i = 0; i < set->n_events && i < job->n; i++) {
+		snprintf(label, sizeof(label), "  event %-7u", i + 1);
+		print_remarks(stdout, job->ctx, job->texts[i], label);
+	}
 }
 
 /* ---- refusals -------------------------------------------------------------------------------- */

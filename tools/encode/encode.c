@@ -57,6 +57,7 @@ static void put_encoding(struct encoder *e, const char *text, const pfm_encoding
 		put_end(j, ']');
 	put_counter_numbers(j, "counters", enc->counters);
 	put_attr(j, "perf", &enc->attr);
+	put_text_rules(j, e->ctx, text, true);
 	if (!(pmu.flags & PFM_PMU_HOST))
 		put_bool(j, "foreign", true);
 }
@@ -106,6 +107,7 @@ static void print_encoding(const struct encoder *e, const char *text, const pfm_
 		       i ? "" : "or", enc->alternatives[i].control, enc->alternatives[i].msr,
 		       enc->alternatives[i].value);
 	print_perf(&enc->attr, !(pmu.flags & PFM_PMU_HOST));
+	print_remarks(stdout, e->ctx, text, "  rule         ");
 }
 
 static int encode_text(struct encoder *e, const char *text, size_t len)

@@ -37,6 +37,8 @@ static const struct command_option options[] = {
 	{ 0, NULL, NULL, NULL }
 };
 
+enum { MAX_SET_EVENTS = 63 }; /* one less than pfm_dispatch_set() takes */
+
 struct planner {
 	pfm_ctx_t *ctx;
 	bool json;
@@ -73,8 +75,64 @@ static void put_groups(struct json *j, const pfm_plan_t *plan, const char *key, 
 	put_end(j, ']');
 }
 
-static void put_plan(struct json *j, const pfm_plan_t *plan, const struct rotation *r,
-                     const char *const *texts)
+/* The rule because of which @n events and event @text of their PMU are no set; NULL if there is
+ * another reason, or none. @texts has room for @text. */
+static const char *find_rule_between(const pfm_ctx_t *ctx, const char **texts, unsigned n,
+                                     const char *text)
+{
+	const pfm_set_t *set = NULL;
+	pfm_error_t why = PFM_INIT(why);
+	int rc;
+
+	texts[n] = text;
+	rc = pfm_dispatch_set(&set, ctx, texts, n + 1, NULL, &why);
+	pfm_close_set(set);
+	return rc && why.kind == PFM_KIND_NO_PLACEMENT && why.detail && *why.detail ? why.detail
+	                                                                            : NULL;
+}
+
+/* The rule that keeps an event of group @group out of the first group; NULL without one. */
+static const char *find_reason(const pfm_ctx_t *ctx, const pfm_plan_t *plan, unsigned group)
+{
+	const char *texts[MAX_SET_EVENTS + 1], *reason = NULL;
+	pfm_planned_event_t e = PFM_INIT(e);
+	unsigned n = 0;
+	int pmu = -1;
+
+	for (unsigned i = 0; !reason && !pfm_describe_planned_event(plan, i, &e); i++)
+		if (e.group == 0 && n < MAX_SET_EVENTS) {
+			texts[n++] = e.text;
+			pmu = e.pmu;
+		} else if (e.group == group && e.pmu == pmu) {
+			reason = find_rule_between(ctx, texts, n, e.text);
+		}
+	return reason;
+}
+
+/* Puts the rules that keep groups apart from the first one. An empty list is left out. */
+static void put_reasons(struct json *j, const pfm_ctx_t *ctx, const pfm_plan_t *plan,
+                        unsigned n_groups)
+{
+	unsigned n = 0;
+
+	for (unsigned group = 1; group < n_groups; group++) {
+		const char *reason = find_reason(ctx, plan, group);
+
+		if (!reason)
+			continue;
+		if (!n++)
+			put_begin(j, "reasons", '[');
+		put_begin(j, NULL, '{');
+		put_int(j, "group", group);
+		put_text(j, "rule", reason);
+		put_end(j, '}');
+	}
+	if (n)
+		put_end(j, ']');
+}
+
+static void put_plan(struct json *j, const pfm_ctx_t *ctx, const pfm_plan_t *plan,
+                     const struct rotation *r, const char *const *texts)
 {
 	pfm_plan_info_t info = PFM_INIT(info);
 	pfm_planned_event_t e = PFM_INIT(e);
@@ -92,6 +150,7 @@ static void put_plan(struct json *j, const pfm_plan_t *plan, const struct rotati
 		if (e.in_proof)
 			put_text(j, NULL, e.text);
 	put_end(j, ']');
+	put_reasons(j, ctx, plan, info.n_groups);
 	if (r->schedule)
 		put_schedule(j, r, texts);
 	put_end(j, '}');
@@ -121,6 +180,12 @@ static void print_plan(const pfm_ctx_t *ctx, const pfm_plan_t *plan)
 	       info.optimal ? "no plan has fewer" : "not proved to be the least", info.certificate);
 	if (marked)
 		puts("* the events of this proof");
+	for (unsigned group = 1; group < info.n_groups; group++) {
+		const char *reason = find_reason(ctx, plan, group);
+
+		if (reason)
+			printf("group %u is apart from group 1: %s\n", group + 1, reason);
+	}
 }
 
 /* The counters that some event of @pmu may have. */
@@ -199,7 +264,7 @@ static int plan_event_list(struct planner *p, const struct event_list *list)
 	                   EXIT_DONE) {
 		rc = PFMLIB_ERR_NOASSIGN;
 	} else if (p->json) {
-		put_plan(&p->out, plan, &p->rotation, (const char *const *)list->texts);
+		put_plan(&p->out, p->ctx, plan, &p->rotation, (const char *const *)list->texts);
 	} else {
 		print_plan(p->ctx, plan);
 		if (p->rotation.schedule)

@@ -65,6 +65,7 @@ static void put_event_line(struct lister *l, const perfmon_pmu_info_t *pmu,
 	put_hex(j, "code", e->code);
 	put_counter_numbers(j, "counters", e->counters);
 	put_flags(j, e->flags, pfm_is_event_implemented(l->ctx, e->pmu, e->event) != 0);
+	put_rule_names(j, l->ctx, e->pmu, e->event);
 	put_text_if(j, "replaced", e->replaced);
 	put_text(j, "origin", pmu->origin);
 	put_end(j, '}');
@@ -292,6 +293,7 @@ void print_listed_pmu(struct lister *l, const perfmon_pmu_info_t *p)
 	put_text(j, "origin", p->origin);
 	if (parse_list_date(p->source, date))
 		put_text(j, "date", date);
+	put_pmu_rules(j, l->ctx, pfm_find_pmu(l->ctx, p->name));
 	put_end(j, '}');
 	put_line(j);
 }

@@ -333,6 +333,20 @@ static void show_event_use(const perfmon_event_info_t *e)
 	show_line("note", e->note);
 }
 
+void show_text_rules(const struct shower *s, const char *text)
+{
+	pfm_rule_info_t rule = PFM_INIT(rule);
+	char buf[RULE_TEXT_MAX];
+
+	for (unsigned i = 0; !pfm_describe_rule_by_text(s->ctx, text, i, &rule, NULL); i++) {
+		if (i == 0)
+			show_heading("Rules");
+		printf("  %s%s%s: ", term_colour_begin(stdout, CYAN), rule.name,
+		       term_colour_end(stdout));
+		term_wrap(stdout, strlen(rule.name) + 4, 4, format_rule(&rule, buf));
+	}
+}
+
 void show_event_as_text(const struct shower *s, const char *text, const perfmon_pmu_info_t *pmu,
                         const perfmon_event_info_t *e)
 {
@@ -348,6 +362,7 @@ void show_event_as_text(const struct shower *s, const char *text, const perfmon_
 		print_modifiers(s, e);
 	print_umasks(s, e);
 	if (!(e->flags & PFM_EVENT_METRIC)) {
+		show_text_rules(s, text);
 		print_registers(s, text);
 		print_spellings(s, text);
 	}
@@ -466,6 +481,8 @@ void show_event_as_json(struct shower *s, const char *text, const perfmon_pmu_in
 		show_metric_json(&s->out, s->ctx, e->pmu, e->event);
 	put_model(s->ctx, j, pmu->libpfm_type, e);
 	put_umasks(s, e);
+	if (!(e->flags & PFM_EVENT_METRIC))
+		put_text_rules(j, s->ctx, text, false);
 	put_spellings(s, text);
 	put_text(j, "origin", pmu->origin);
 	put_text_if(j, "source", pmu->source);

@@ -54,6 +54,20 @@ static void show_width(const perfmon_pmu_info_t *p)
 		show_line("width", buf);
 }
 
+static void show_pmu_rules(const struct shower *s, int pmu)
+{
+	pfm_rule_info_t rule = PFM_INIT(rule);
+	char buf[RULE_TEXT_MAX];
+
+	for (unsigned i = 0; pfm_describe_rule(s->ctx, pmu, i, &rule) == PFMLIB_SUCCESS; i++) {
+		if (i == 0)
+			show_heading("Rules");
+		printf("  %s%s%s: ", term_colour_begin(stdout, CYAN), rule.name,
+		       term_colour_end(stdout));
+		term_wrap(stdout, strlen(rule.name) + 4, 4, format_rule(&rule, buf));
+	}
+}
+
 void show_pmu_as_text(const struct shower *s, int pmu, const perfmon_pmu_info_t *p)
 {
 	char buf[160];
@@ -86,6 +100,7 @@ void show_pmu_as_text(const struct shower *s, int pmu, const perfmon_pmu_info_t 
 	}
 	show_width(p);
 	print_features(s, pmu);
+	show_pmu_rules(s, pmu);
 }
 
 void show_pmu_as_json(struct shower *s, int pmu, const perfmon_pmu_info_t *p)
@@ -124,6 +139,7 @@ void show_pmu_as_json(struct shower *s, int pmu, const perfmon_pmu_info_t *p)
 		else
 			put_hex(j, name, value);
 	put_end(j, '}');
+	put_pmu_rules(j, s->ctx, pmu);
 	put_end(j, '}');
 	put_line(j);
 }

@@ -198,7 +198,7 @@ static bool is_named_before(const struct stat_result *result, unsigned i, const 
 	return false;
 }
 
-/* Prints the uncertainty of events, each event once. */
+/* Prints the uncertainty and the rules of events, each event once. */
 static void print_notes(const struct stat_job *job)
 {
 	char note[NOTE_MAX];
@@ -207,11 +207,13 @@ static void print_notes(const struct stat_job *job)
 	for (i = 0; i < job->result.n_rows; i++) {
 		const char *name = job->result.rows[i].info.name;
 
-		if (job->result.rows[i].own || !*describe_uncertainty(job->ctx, name, note) ||
-		    is_named_before(&job->result, i, name))
+		if (job->result.rows[i].own || is_named_before(&job->result, i, name))
 			continue;
-		fprintf(job->report.out, "\n  %s:\n    ", name);
-		term_wrap(job->report.out, 4, 4, note);
+		if (*describe_uncertainty(job->ctx, name, note)) {
+			fprintf(job->report.out, "\n  %s:\n    ", name);
+			term_wrap(job->report.out, 4, 4, note);
+		}
+		print_remarks(job->report.out, job->ctx, name, "  rule: ");
 	}
 }
 
@@ -416,6 +418,7 @@ void put_event_notes(struct json *j, const pfm_ctx_t *ctx, const char *text)
 	char note[NOTE_MAX];
 
 	put_text_if(j, "note", describe_uncertainty(ctx, text, note));
+	put_text_rules(j, ctx, text, true);
 	if (is_from_generic_fallback(ctx, text))
 		put_bool(j, "fallback", true);
 }

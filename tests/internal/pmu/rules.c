@@ -149,6 +149,15 @@ static const struct set_answer answers[] = {
 	{ "power9", { "power9/event=0xc00020020104/" }, FITS, { 2 }, 0 },
 	{ "power9", { "power9/event=0x1020104/", "power9/event=0x2030108/" }, REFUSED, { 0 }, 0x3 },
 	{ "power8", { "PM_L1MISS_LAT_EXC_1024", "PM_LD_MISS_L1" }, REFUSED, { 0 }, 0x3 },
+	/* PM_L1MISS_LAT_EXC_1024 and PM_RC_LIFETIME_EXC_256 with libpfm4's codes */
+	{ "power8",
+	  { "power8/event=0x67200301ea/", "power8/event=0xde200101e8/" },
+	  REFUSED,
+	  { 0 },
+	  0x3 },
+	/* levels of SLOTS: Linux intel_pmu_hw_config */
+	{ "icl", { "TOPDOWN.SLOTS:u", "PERF_METRICS.RETIRING:k" }, REFUSED, { 0 }, 0x3 },
+	{ "icl", { "TOPDOWN.SLOTS:u", "PERF_METRICS.RETIRING:u" }, FITS, { 35, -1 }, 0 },
 	{ "power8", { "power8/event=0x800000010004/" }, REFUSED, { 0 }, 0x1 },
 	{ "power8",
 	  { "PM_DATA_ALL_FROM_RL4", "PM_INST_ALL_FROM_L3_NO_CONFLICT" },
