@@ -40,6 +40,7 @@ TRAPS = (
     ("icl::PERF_METRICS.RETIRING", "count the same levels"),
     ("spr::MEM_TRANS_RETIRED.LOAD_LATENCY_GT_128", "before them in the group"),
     ("spr::INST_RETIRED.ANY_P", "do not count on counter 0"),
+    ("icx_uncore_imc_free_running::UNC_M_CLOCKTICKS_FREERUN", "nothing starts, stops or resets"),
     ("amd_ibs_op::clocks", "one event at a time"),
     ("nhm_ep::OFFCORE_RESPONSE_0.ANY_DATA.ANY_DRAM", "share the OFFCORE_RSP"),
 )
