@@ -16,6 +16,7 @@
 	X(perfmon_event_info_t, topic)                                                             \
 	X(pfm_umask_info_t, is_combinable)                                                         \
 	X(pfm_modifier_info_t, preset)                                                             \
+	X(pfm_rule_info_t, evidence)                                                               \
 	X(pfm_encoding_t, attr)                                                                    \
 	X(pfm_dispatch_options_t, model_out)                                                       \
 	X(pfm_set_t, pmds)                                                                         \

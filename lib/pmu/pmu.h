@@ -383,8 +383,6 @@ int pfmi_pmu_apply_rules(const struct encode_request *req, struct plan *out, pfm
 const struct rule *pfmi_pmu_find_event_rule(const struct event *ev, unsigned *at);
 /* Does the rule hold for the event, with facts @facts of the machine? */
 bool pfmi_pmu_holds_rule(const struct event *ev, const struct rule *r, unsigned facts);
-/* Is the rule a remark on the PMU, not on some of its events? */
-bool pfmi_pmu_is_general_rule(const struct table *t, const struct rule *r);
 /* The facts of the machine that the rule tests. */
 unsigned pfmi_pmu_list_rule_facts(const struct table *t, const struct rule *r);
 /* Plans a set. Beside an event that must be counted alone, others may use fixed counters or none;

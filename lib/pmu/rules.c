@@ -142,7 +142,8 @@ int pfmi_pmu_apply_rules(const struct encode_request *req, struct plan *out, pfm
 
 /* ---- for users ------------------------------------------------------------------------------- */
 
-bool pfmi_pmu_is_general_rule(const struct table *t, const struct rule *r)
+/* Is the rule a remark on the PMU, not on some of its events? */
+static bool is_general_rule(const struct table *t, const struct rule *r)
 {
 	const struct rule_test *test = table_rule_tests(t) + r->first_test;
 
@@ -202,7 +203,7 @@ const struct rule *pfmi_pmu_find_event_rule(const struct event *ev, unsigned *at
 	while (*at < ev->table->n_rules) {
 		const struct rule *of = &r[(*at)++];
 
-		if (of->effect != RULE_CLASS && !pfmi_pmu_is_general_rule(ev->table, of) &&
+		if (of->effect != RULE_CLASS && !is_general_rule(ev->table, of) &&
 		    can_hold_rule(ev, of, &s))
 			return of;
 	}

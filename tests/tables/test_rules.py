@@ -241,7 +241,15 @@ class Event:
     def holds(self, rule):
         return all(self.meets(key, value) for key, value in rule.conditions)
 
+    def get_part(self, part):
+        """The value of FIELD or FIELD/MASK, or the levels."""
+        name, _, mask = part.partition("/")
+        own = self.levels if name == "levels" else self.get_field(name)
+        return own & int(mask, 0) if mask else own
+
     def meets(self, key, value):
+        if key == "machine":
+            return False    # facts of a machine are unknown to a plan
         if key == "levels":
             return {"user": self.levels == 8, "kernel": self.levels == 1,
                     "one": self.levels in (1, 8)}[value]
@@ -299,7 +307,7 @@ class Model:
             self.check_needed(rule, held)
 
     def equal(self, fields, a, b):
-        return all(self.events[a].get_field(f) == self.events[b].get_field(f) for f in fields)
+        return all(self.events[a].get_part(f) == self.events[b].get_part(f) for f in fields)
 
     def check_needed(self, rule, held):
         other = self.table.rules[rule.value]

@@ -148,7 +148,6 @@ char *format_rule(const pfm_rule_info_t *rule, char buf[RULE_TEXT_MAX]);
 /* Prints the rules that users of the event @text should read though it encodes, each behind @before
  * on a line of its own. */
 void print_remarks(FILE *out, const pfm_ctx_t *ctx, const char *text, const char *before);
-void put_rule(struct json *j, const pfm_rule_info_t *rule);
 /* Put a list "rules": those of a PMU, or those of the event @text, all or only the remarks, or the
  * names of those of an event. An empty list is left out. */
 void put_pmu_rules(struct json *j, const pfm_ctx_t *ctx, int pmu);

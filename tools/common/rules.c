@@ -33,7 +33,7 @@ static bool is_remark(const pfm_rule_info_t *rule)
 	return rule->holds && *rule->evidence;
 }
 
-void put_rule(struct json *j, const pfm_rule_info_t *rule)
+static void put_rule(struct json *j, const pfm_rule_info_t *rule)
 {
 	put_begin(j, NULL, '{');
 	put_text(j, "name", rule->name);

@@ -333,7 +333,8 @@ static void show_event_use(const perfmon_event_info_t *e)
 	show_line("note", e->note);
 }
 
-void show_text_rules(const struct shower *s, const char *text)
+/* Shows the rules that can hold for event @text. */
+static void show_text_rules(const struct shower *s, const char *text)
 {
 	pfm_rule_info_t rule = PFM_INIT(rule);
 	char buf[RULE_TEXT_MAX];

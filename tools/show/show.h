@@ -33,8 +33,6 @@ void show_event_as_json(struct shower *s, const char *text, const perfmon_pmu_in
 /* Show the registers and perf attributes of @text, and how the dialects spell it. */
 void print_registers(const struct shower *s, const char *text);
 void print_spellings(const struct shower *s, const char *text);
-/* Shows the rules that can hold for event @text. */
-void show_text_rules(const struct shower *s, const char *text);
 void put_spellings(struct shower *s, const char *text);
 
 /* unlisted.c: shows an event that fields select. */

@@ -46,12 +46,12 @@ static void numbers_out_of_range_are_refused(void **state)
 {
 	pfm_ctx_t *ctx = open_for("power9");
 	int pmu = pfm_find_pmu(ctx, "power9");
-	pfm_rule_info_t rule = PFM_INIT(rule), unset = { 0 };
+	pfm_rule_info_t rule = PFM_INIT(rule), small = { .size = 4 };
 	pfm_error_t why = PFM_INIT(why);
 
 	(void)state;
 	assert_int_equal(pfm_describe_rule(ctx, -1, 0, &rule), PFMLIB_ERR_INVAL);
-	assert_int_equal(pfm_describe_rule(ctx, pmu, 0, &unset), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_describe_rule(ctx, pmu, 0, &small), PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_describe_rule(ctx, pmu, 0, NULL), PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_describe_rule(ctx, pmu, 1000, &rule), PFMLIB_ERR_NOTFOUND);
 	assert_int_equal(pfm_describe_event_rule(ctx, pmu, ~0u, 0, &rule), PFMLIB_ERR_INVAL);
