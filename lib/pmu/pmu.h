@@ -240,7 +240,8 @@ struct placement {
 
 /* Finds a placement if there is one, in polynomial time. Events with the fewest counters choose
  * first (ties in the caller's order) and take their lowest counter. PFMLIB_ERR_NOASSIGN without a
- * placement; why->clash is then a smallest set of events that do not fit together. */
+ * placement; why->clash is then a smallest set of events that do not fit together, or a
+ * minimal one if finding the smallest takes too long. */
 int pfmi_pmu_assign_counters(const struct plan *plan, struct placement *out, pfm_error_t *why);
 
 struct register_values {

@@ -276,85 +276,160 @@ static bool solve_alternatives(const struct plan *plan, uint64_t active, struct 
 
 /* ---- who clashes ----------------------------------------------------------------------------- */
 
-/* The smallest set of events that have fewer counters than events (Hall's theorem), without holds
- * and alternatives. The counters of such a set are a union of counter masks, so all unions of
- * distinct masks are tried. 0 if there are too many masks. */
-static uint64_t search_hall_violator(const struct plan *plan, uint64_t active)
-{
-	const uint64_t *mask = plan->alternatives[0].counter_masks;
-	uint64_t distinct[12], best = 0;
-	unsigned n = 0, best_size = ~0u;
+/* Finding a smallest clash takes exponential time in general (it is the girth of a transversal
+ * matroid). So the search ends after this many sets of events; the manual pages state the number.
+ */
+#define MAX_TRIED_SETS 32768
 
-	for (unsigned i = 0; i < plan->request->n_events; i++) {
-		unsigned d = 0;
+struct clash_search {
+	const struct plan *plan;
+	uint64_t active;
+	uint64_t clash; /* the best one so far: the fewest events, then the lowest number */
+	unsigned size;  /* its number of events */
+	unsigned n_tried;
+	uint64_t alike[PLAN_MAX_EVENTS]; /* for each event, those before it that could replace it */
+};
 
-		while (d < n && distinct[d] != mask[i])
-			d++;
-		if (d < n || !(active >> i & 1))
-			continue;
-		if (n == sizeof(distinct) / sizeof(distinct[0]))
-			return 0;
-		distinct[n++] = mask[i];
-	}
-	for (unsigned pick = 1; pick < 1u << n; pick++) {
-		uint64_t t = 0, inside = 0;
-
-		for (unsigned d = 0; d < n; d++)
-			t |= pick >> d & 1 ? distinct[d] : 0;
-		for (unsigned i = 0;
-		     i < plan->request->n_events && base_count_bits(inside) <= base_count_bits(t);
-		     i++)
-			if (active >> i & 1 && !(mask[i] & ~t))
-				inside |= (uint64_t)1 << i;
-		if (base_count_bits(inside) > base_count_bits(t) &&
-		    base_count_bits(inside) < best_size) {
-			best = inside;
-			best_size = base_count_bits(inside);
-		}
-	}
-	return best;
-}
-
-/* The next larger number with the same number of bits set. */
-static uint64_t get_next_subset(uint64_t x)
-{
-	uint64_t low = x & -x, ripple = x + low;
-
-	return ripple | ((x ^ ripple) >> 2) / low;
-}
-
-/* For up to 12 events, a smallest set of clashing events, found by trying every subset. For larger
- * sets, a set that fits as soon as any of its events is left out. */
-static uint64_t search_smallest_clash(const struct plan *plan, uint64_t active)
+/* Leaves out of @clash what it does not need: the rest fits as soon as one of its events is left
+ * out. */
+static uint64_t reduce_clash(const struct plan *plan, uint64_t clash)
 {
 	struct placement scratch;
-	unsigned n = plan->request->n_events;
 
-	if (n <= 12) {
-		for (unsigned k = 1; k <= n; k++)
-			for (uint64_t s = ((uint64_t)1 << k) - 1; s < (uint64_t)1 << n;
-			     s = get_next_subset(s))
-				if (!(s & ~active) && !solve_alternatives(plan, s, &scratch))
-					return s;
-		return active;
+	for (unsigned i = 0; i < plan->request->n_events; i++)
+		if (clash >> i & 1 &&
+		    !solve_alternatives(plan, clash & ~((uint64_t)1 << i), &scratch))
+			clash &= ~((uint64_t)1 << i);
+	return clash;
+}
+
+/* The active events that can use no other counters than @counters. */
+static uint64_t list_confined_events(const struct clash_search *s, uint64_t counters)
+{
+	const uint64_t *mask = s->plan->alternatives[0].counter_masks;
+	uint64_t confined = 0;
+
+	for (uint64_t left = s->active; left; left &= left - 1)
+		if (!(mask[base_find_lowest_bit(left)] & ~counters))
+			confined |= left & -left;
+	return confined;
+}
+
+/* Keeps the @size lowest of @events if they are a better clash than the one before. */
+static void keep_better_clash(struct clash_search *s, uint64_t events, unsigned size)
+{
+	while (base_count_bits(events) > size)
+		events &= ~((uint64_t)1 << (63 - (unsigned)__builtin_clzll(events)));
+	if (size < s->size || (size == s->size && events < s->clash)) {
+		s->clash = events;
+		s->size = size;
 	}
-	for (unsigned i = 0; i < n; i++)
-		if (active >> i & 1 &&
-		    !solve_alternatives(plan, active & ~((uint64_t)1 << i), &scratch))
-			active &= ~((uint64_t)1 << i);
-	return active;
+}
+
+/* Without holds, pairs and alternatives, n + 1 events that are confined to n counters clash, and
+ * the counters of a smallest clash are a union of counter masks (Hall's theorem). Adds masks of
+ * events from @from on to @counters, to which the events @confined are confined. A union is tried
+ * only from the lowest events that make it, so each is tried once. */
+static void search_hall_violators(struct clash_search *s, uint64_t counters, uint64_t confined,
+                                  unsigned from)
+{
+	for (uint64_t left = s->active & ~confined & ~(((uint64_t)1 << from) - 1);
+	     left && s->n_tried < MAX_TRIED_SETS; left &= left - 1) {
+		unsigned e = base_find_lowest_bit(left);
+		uint64_t all = counters | s->plan->alternatives[0].counter_masks[e], inside;
+		unsigned n = base_count_bits(all);
+
+		if (n >= s->size)
+			continue;
+		s->n_tried++;
+		inside = list_confined_events(s, all);
+		if (inside & ~confined & ((left & -left) - 1))
+			continue;
+		if (base_count_bits(inside) > n)
+			keep_better_clash(s, inside, n + 1);
+		else if (e < 63)
+			search_hall_violators(s, all, inside, e + 1);
+	}
+}
+
+/* True if the solver treats both events equally. */
+static bool are_events_alike(const struct plan *plan, unsigned a, unsigned b)
+{
+	if ((plan->pairs >> a ^ plan->pairs >> b) & 1)
+		return false;
+	for (unsigned k = 0; k < plan->n_alternatives; k++) {
+		const struct alternative *alt = &plan->alternatives[k];
+
+		if (alt->counter_masks[a] != alt->counter_masks[b])
+			return false;
+		for (unsigned h = 0; h < alt->n_holds; h++)
+			if ((alt->holds[h].events >> a ^ alt->holds[h].events >> b) & 1)
+				return false;
+	}
+	return true;
+}
+
+static void list_alike_events(struct clash_search *s)
+{
+	for (unsigned i = 0; i < s->plan->request->n_events; i++) {
+		s->alike[i] = 0;
+		for (unsigned k = 0; k < i; k++)
+			if (s->active >> k & 1 && are_events_alike(s->plan, k, i))
+				s->alike[i] |= (uint64_t)1 << k;
+	}
+}
+
+/* Adds @n events before @end to @chosen, in every way in which an event has those like it before it
+ * beside it, until the set clashes. @needed: events that those of @chosen need beside them. */
+static bool search_clash_of_size(struct clash_search *s, uint64_t chosen, uint64_t needed,
+                                 unsigned n, unsigned end)
+{
+	struct placement scratch;
+
+	s->n_tried++;
+	if (n == 0) {
+		if (solve_alternatives(s->plan, chosen, &scratch))
+			return false;
+		keep_better_clash(s, chosen, base_count_bits(chosen));
+		return true;
+	}
+	for (unsigned i = n - 1; i < end && s->n_tried < MAX_TRIED_SETS; i++) {
+		uint64_t one = (uint64_t)1 << i, beside = (needed | s->alike[i]) & ~one;
+
+		if (s->active & one && beside < one && base_count_bits(beside) < n &&
+		    search_clash_of_size(s, chosen | one, beside, n - 1, i))
+			return true;
+	}
+	return false;
+}
+
+/* A smallest set of clashing events if MAX_TRIED_SETS suffice to find it; otherwise one that fits
+ * as soon as any of its events is left out. */
+static uint64_t search_smallest_clash(const struct plan *plan, uint64_t active)
+{
+	struct clash_search s = { .plan = plan,
+		                  .active = active,
+		                  .clash = reduce_clash(plan, active) };
+
+	s.size = base_count_bits(s.clash);
+	if (plan->n_alternatives == 1 && plan->alternatives[0].n_holds == 0 && !plan->pairs) {
+		search_hall_violators(&s, 0, 0, 0);
+		return reduce_clash(plan, s.clash);
+	}
+	list_alike_events(&s);
+	for (unsigned k = 1; k <= s.size; k++)
+		if (search_clash_of_size(&s, 0, 0, k, plan->request->n_events))
+			break;
+	return s.clash;
 }
 
 static int report_clash(const struct plan *plan, uint64_t active, pfm_error_t *why)
 {
-	uint64_t clash = 0, counters = 0;
+	uint64_t clash, counters = 0;
 
 	if (!why)
 		return PFMLIB_ERR_NOASSIGN;
-	if (plan->n_alternatives == 1 && plan->alternatives[0].n_holds == 0 && !plan->pairs)
-		clash = search_hall_violator(plan, active);
-	if (!clash)
-		clash = search_smallest_clash(plan, active);
+	clash = search_smallest_clash(plan, active);
 	for (unsigned a = 0; a < plan->n_alternatives; a++)
 		for (uint64_t left = clash; left; left &= left - 1)
 			counters |= plan->alternatives[a].counter_masks[base_find_lowest_bit(left)];

@@ -360,6 +360,7 @@ static double get_seconds(void)
 static void hard_sets_take_no_time(void **state)
 {
 	uint64_t mask[64];
+	static struct set s;
 	struct placement p;
 	pfm_error_t why = PFM_INIT(why);
 	double start = get_seconds();
@@ -391,6 +392,12 @@ static void hard_sets_take_no_time(void **state)
 		mask[i] = i % 2 ? ~(uint64_t)0 : 0xffffffffu & ~((uint64_t)1 << i % 29);
 	mask[63] = 0xffffffffu;
 	assert_int_equal(assign_masks(mask, 64, &p, &why), PFMLIB_ERR_NOASSIGN);
+
+	/* 64 different events and eight alternatives: the search for a smallest clash gives up. */
+	begin_set(&s, 64, 8);
+	for (unsigned a = 0; a < 8; a++)
+		fill_randomly(&s.plan.alternatives[a], 64, 24, 60);
+	assert_int_equal(pfmi_pmu_assign_counters(&s.plan, &p, &why), PFMLIB_ERR_NOASSIGN);
 	assert_true(get_seconds() - start < 2);
 }
 
@@ -428,6 +435,33 @@ static void a_large_clash_cannot_be_made_smaller(void **state)
 	assert_true(seen > 50);
 }
 
+/* Sets of more than 12 events with more than 12 counter masks, sets with pairs, and sets with
+ * alternatives and holds: their clashes are smallest ones too. */
+static void clashes_of_large_sets_are_smallest(void **state)
+{
+	unsigned refused[3] = { 0 };
+	struct set s;
+
+	(void)state;
+	for (unsigned round = 0; round < 90; round++) {
+		unsigned n = 13 + random_below(3), kind = round % 3;
+		struct alternative *alt = s.plan.alternatives;
+
+		begin_set(&s, n, kind == 2 ? 2 : 1);
+		fill_randomly(&alt[0], n, 7, 30 + random_below(40));
+		fill_randomly(&alt[1], n, 7, 30 + random_below(40));
+		if (kind == 1) {
+			s.plan.pairs = 3;
+			alt->counter_masks[0] = alt->counter_masks[1] = 0x55;
+		}
+		alt->n_holds = kind == 2;
+		alt->holds[0] = (struct counter_hold){ random_bits() & 0x1fff, 7 };
+		refused[kind] += !agrees_with_brute_force(&s.plan);
+	}
+	print_message("# %u, %u and %u clashes\n", refused[0], refused[1], refused[2]);
+	assert_true(refused[0] > 20 && refused[1] > 20 && refused[2] > 20);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -440,6 +474,7 @@ int main(void)
 		cmocka_unit_test(smallest_conflict_is_reported),
 		cmocka_unit_test(hard_sets_take_no_time),
 		cmocka_unit_test(a_large_clash_cannot_be_made_smaller),
+		cmocka_unit_test(clashes_of_large_sets_are_smallest),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
