@@ -164,12 +164,6 @@ class Registers(unittest.TestCase):
             self.assertEqual(o.get("global_ctrl"),
                              {"addr": "0xc0000301", "value": "0x7"} if has else None, pmu)
 
-    def test_value_of_a_pairs_second_counter_has_a_name(self):
-        for pmu in ("amdzen1", "amdzen3", "amdzen5"):
-            r = pfm("decode", "--pmu", pmu, "PERFEVTSEL1=0xf004000ff")
-            self.assertEqual(r.returncode, 0, r.stderr)
-            self.assertIn("MergeEvent", r.stdout)
-
 
 if __name__ == "__main__":
     tap.main()
