@@ -108,7 +108,7 @@ static int add_planned_text(struct pfm_plan *p, const char *text, unsigned reque
 
 /* ---- plans ----------------------------------------------------------------------------------- */
 
-/* Orders events by group; leaders first, then in the order of the texts. */
+/* Orders events by group; leaders first, then in the order of the items and texts. */
 static int compare_planned_events(const void *a, const void *b)
 {
 	const struct planned_event *x = a, *y = b;
@@ -117,8 +117,11 @@ static int compare_planned_events(const void *a, const void *b)
 		return x->group < y->group ? -1 : 1;
 	if (x->is_leader != y->is_leader)
 		return x->is_leader ? -1 : 1;
-	return x->item_index != y->item_index ? (x->item_index < y->item_index ? -1 : 1)
-	                                      : strcmp(x->text, y->text);
+	if (x->item_index != y->item_index)
+		return x->item_index < y->item_index ? -1 : 1;
+	if (x->is_follower != y->is_follower)
+		return x->is_follower ? 1 : -1;
+	return strcmp(x->text, y->text);
 }
 
 /* True for the first event of its PMU. */

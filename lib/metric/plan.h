@@ -21,6 +21,7 @@ struct planned_event {
 	unsigned group;
 	int counter;
 	bool is_added, is_leader, is_in_proof;
+	bool is_follower; /* counted right after the other event of its item */
 };
 
 /* A text and an event that it needs; several texts can need one event. */

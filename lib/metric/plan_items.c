@@ -30,7 +30,7 @@ static unsigned add_trial_item(struct planned_pmu *p, unsigned item, unsigned n)
 	const struct planned_event *e = p->plan->events;
 
 	n = add_trial_event(p, p->first_event[item], n);
-	for (unsigned i = 0; p->leader_item == item + 1 && i < p->plan->n_events; i++)
+	for (unsigned i = 0; p->has_followers[item] && i < p->plan->n_events; i++)
 		if (i != p->first_event[item] && e[i].item_index == item &&
 		    e[i].event.table == p->table)
 			n = add_trial_event(p, i, n);
@@ -250,6 +250,22 @@ static bool begin_led_item(struct planned_pmu *p, unsigned led)
 		add_item(p, at, get_counter_mask(p));
 	leader->is_leader = true;
 	p->leader_item = leader->item_index + 1u;
+	p->has_followers[leader->item_index] = true;
+	return true;
+}
+
+/* Puts event @i into the item of the event before it if it takes the counter after that event's. */
+static bool join_item_before(struct planned_pmu *p, unsigned i)
+{
+	struct planned_event *e = p->plan->events;
+
+	if (i == 0 || !pfmi_plan_is_on_planned_pmu(p, &e[i - 1]) ||
+	    !can_lead_event(p, &e[i - 1].event, &e[i].event) || !(p->encoder_plan.followers & 2))
+		return false;
+	e[i].is_follower = true;
+	e[i].item_index = e[i - 1].item_index;
+	p->has_followers[e[i].item_index] = true;
+	p->is_plain[e[i].item_index] = false;
 	return true;
 }
 
@@ -259,7 +275,8 @@ static int make_item(struct planned_pmu *p, unsigned i, pfm_error_t *error)
 	uint64_t mask;
 
 	if (!can_count_event(p, i))
-		return pfmi_plan_refuse_event(&p->plan->events[i], error);
+		return join_item_before(p, i) ? PFMLIB_SUCCESS
+		                              : pfmi_plan_refuse_event(&p->plan->events[i], error);
 	mask = get_counter_mask(p);
 	if (!is_led_event(p, &p->plan->events[i].event)) {
 		add_item(p, i, mask);

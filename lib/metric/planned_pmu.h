@@ -23,8 +23,8 @@ struct planned_pmu {
 	uint64_t counter_mask[MAX_PLANNED_EVENTS];
 	bool is_plain[MAX_PLANNED_EVENTS], is_exclusive[MAX_PLANNED_EVENTS];
 	uint16_t affinity[MAX_PLANNED_EVENTS], group[MAX_PLANNED_EVENTS];
-	unsigned first_event[MAX_PLANNED_EVENTS]; /* the first event of each item; only the leader's
-	                                             item has more */
+	unsigned first_event[MAX_PLANNED_EVENTS]; /* the first event of each item */
+	bool has_followers[MAX_PLANNED_EVENTS];   /* other events are counted with the first one */
 	unsigned leader_item; /* 1 + the item of the leader and the events that follow it */
 	struct extra_register_use extra_register[MAX_PLANNED_EVENTS];
 	uint16_t clashing_items[MAX_PLANNED_EVENTS]; /* items that need different values in one
