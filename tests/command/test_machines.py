@@ -603,7 +603,9 @@ class Odd(unittest.TestCase):
             self.assertEqual(m.perf(still[0]), still[1])
             self.assertEqual(m.perf("uncore_cha_1/event=1/")[1], 1)
             if lost:
-                self.assertIsInstance(m.perf(lost), str)
+                # The processor's own table still encodes a box, without this machine's type.
+                answer = m.perf(lost)
+                self.assertTrue(isinstance(answer, str) or answer[0] is None, answer)
             return m.plan("cpu-cycles,uncore_cha/event=1/", "-a")
 
     @staticmethod

@@ -287,7 +287,9 @@ class Services(unittest.TestCase):
         for name in "upper/usr/bin", "upper/usr/lib", "upper/etc/systemd", "work", "new":
             os.makedirs(os.path.join(cls.folder, name))
         os.chmod(cls.folder, 0o755)
-        shutil.copy(PFM, os.path.join(cls.folder, "upper/usr/bin/pfm"))
+        for program in "pfm", "pfm-exporter":
+            shutil.copy(os.path.join(os.path.dirname(PFM), program),
+                        os.path.join(cls.folder, "upper/usr/bin", program))
         for path in library():
             shutil.copy(os.path.realpath(path),
                         os.path.join(cls.folder, "upper/usr/lib", os.path.basename(path)))
