@@ -199,7 +199,7 @@ typedef struct perfmon_attr {
 	uint64_t reserved1[3];
 } perfmon_attr_t;
 
-#define PFM_MAX_REGS         4
+#define PFM_MAX_REGS         8
 #define PFM_MAX_ALTERNATIVES 4
 
 /** Another code and extra register that count the same event. Frozen: its size never changes. */

@@ -262,11 +262,11 @@ static void decode_perf_config(struct set_decoder *d, unsigned i)
 	if (d->regs[i].num != 0)
 		return;
 	if (init_target(d, &d->regs[i], d->regs[i].value, &g)) {
-		g.known_words = 15;
+		g.known_words = ALL_CONFIG_WORDS;
 		for (unsigned k = 0; k < d->n_regs; k++)
 			if (d->regs[k].kind == PFM_REG_CONFIG &&
 			    d->regs[k].event == d->regs[i].event && d->regs[k].num > 0 &&
-			    d->regs[k].num < 4)
+			    d->regs[k].num < N_CONFIG_WORDS)
 				g.config[d->regs[k].num] = d->regs[k].value;
 		n = list_candidates(&g, candidates, MAX_CANDIDATES);
 	}
@@ -286,7 +286,12 @@ static void decode_control(struct set_decoder *d, unsigned i)
 static void decode_register(struct set_decoder *d, unsigned i)
 {
 	switch (d->regs[i].kind) {
-	case PFM_REG_PMC: decode_control(d, i); break;
+	case PFM_REG_PMC:
+		/* An event of configuration words is decoded from these, not from the register that
+		 * the kernel computes from them. */
+		if (d->table->encoder != ENCODER_FORMAT)
+			decode_control(d, i);
+		break;
 	case PFM_REG_FIXED_CTRL: decode_fixed_control(d, i); break;
 	case PFM_REG_CONFIG: decode_perf_config(d, i); break;
 	case PFM_REG_GLOBAL_CTRL:

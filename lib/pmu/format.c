@@ -4,12 +4,29 @@
  * words; the kernel writes them to the hardware.
  *
  * A set has one entry for the config word of each event, in order, then entries for config1 to
- * config4 that are not 0. num and addr are the number of the word. Data registers are the counters,
+ * config4 that are not 0. num and addr are the number of the word. Sets of Arm's cores then have
+ * the control registers that the kernel computes from these words. Data registers are the counters,
  * if the table declares them. */
 #include <string.h>
 #include "pmu/pmu_internal.h"
 
 #define NO_COUNTER 0xffu
+
+/* Control registers of Arm's counters: PMEVTYPER<n>_EL0, and PMCCFILTR_EL0 for the cycle counter,
+ * which stands where number 31 of the former would. The address is the number that MRS and MSR
+ * encode, op0:op1:CRn:CRm:op2 from bit 19 on as in sys_reg() of Linux. Source: Arm Architecture
+ * Reference Manual (DDI 0487), "PMEVTYPER<n>_EL0, Performance Monitors Event Type Registers". */
+enum {
+	PMEVTYPER0_EL0 = 3 << 19 | 3 << 16 | 14 << 12 | 12 << 8, /* S3_3_C14_C12_0 */
+	PMEVTYPER_STEP = 1 << 5,
+	ARM_CYCLE_COUNTER = 31
+};
+#define ARM_EVENT_MASK  UINT64_C(0xffff)    /* evtCount, as config has it */
+#define ARM_NOT_AT_EL1  (UINT64_C(1) << 31) /* P */
+#define ARM_NOT_AT_EL0  (UINT64_C(1) << 30) /* U */
+#define ARM_ALSO_AT_EL2 (UINT64_C(1) << 27) /* NSH */
+#define ARM_THRESHOLD   32                  /* TH, 12 bits (FEAT_PMUv3_TH) */
+#define ARM_COMPARISON  61                  /* TC, 3 bits */
 
 /* The counter that an event code of POWER requires, 0 for any: four bits of the code, at the bit
  * that the feature counter_at names. */
@@ -68,10 +85,18 @@ static unsigned add_dedicated_alternative(const struct encode_request *req, stru
 	return 1;
 }
 
-/* Checks that the configuration words of a set fit into struct register_values. */
+/* True for cores with Arm's PMUv3, whose cycle counter has number 31. */
+static bool is_arm_core(const struct table *t)
+{
+	uint64_t counter;
+
+	return pfmi_pmu_find_feature(t, "cycle_counter", &counter) && counter == ARM_CYCLE_COUNTER;
+}
+
+/* Checks that the registers of a set fit into struct register_values. */
 static int check_register_count(const struct encode_request *req, pfm_error_t *why)
 {
-	unsigned words = req->n_events;
+	unsigned words = req->n_events * (is_arm_core(req->table) ? 2 : 1);
 
 	for (unsigned i = 0; i < req->n_events; i++) {
 		uint64_t config[N_CONFIG_WORDS];
@@ -101,8 +126,8 @@ int pfmi_pmu_constrain_format_set(const struct encode_request *req, struct plan 
 		out->counterless_events |= (uint64_t)!counted << i;
 	}
 	out->n_alternatives = add_dedicated_alternative(req, out);
-	return req->n_events > PLAN_MAX_REGS / N_CONFIG_WORDS ? check_register_count(req, why)
-	                                                      : PFMLIB_SUCCESS;
+	return req->n_events > PLAN_MAX_REGS / (N_CONFIG_WORDS + 1) ? check_register_count(req, why)
+	                                                            : PFMLIB_SUCCESS;
 }
 
 /* The configuration words of event @i of @plan, on counter @counter or ANY_COUNTER. */
@@ -113,6 +138,53 @@ static void build_plan_words(const struct plan *plan, unsigned i, unsigned count
 		memcpy(config, plan->moved[i].config, sizeof(plan->moved[i].config));
 	else
 		pfmi_pmu_build_config_words(&plan->request->events[i], counter, config);
+}
+
+/* The control register of counter @n for event @ev with the words @config, as Linux writes it where
+ * the kernel runs at EL1 (drivers/perf/arm_pmuv3.c: armv8pmu_set_event_filter). A kernel at EL2
+ * also sets NSH to count itself. */
+static uint64_t build_arm_control(const struct event *ev, unsigned plm, unsigned n,
+                                  const uint64_t config[N_CONFIG_WORDS])
+{
+	unsigned levels = event_get_levels(ev, plm);
+	uint64_t value = 0;
+
+	value |= levels & PFM_PLM0 ? 0 : ARM_NOT_AT_EL1;
+	value |= levels & PFM_PLM3 ? 0 : ARM_NOT_AT_EL0;
+	value |= !ev->plm || ev->plm & PFMI_PLMH ? ARM_ALSO_AT_EL2 : 0;
+	if (n == ARM_CYCLE_COUNTER)
+		return value;
+	value |= config[0] & ARM_EVENT_MASK;
+	if (config[1] >> 5 & 0xfff) /* fields threshold, threshold_compare, threshold_count */
+		value |= (config[1] >> 5 & 0xfff) << ARM_THRESHOLD |
+		         ((config[1] >> 3 & 3) << 1 | (config[1] >> 2 & 1)) << ARM_COMPARISON;
+	return value;
+}
+
+/* Adds the control registers of counters, which the kernel computes from configuration words and
+ * levels. */
+static void encode_arm_controls(const struct plan *plan, const struct placement *where,
+                                struct register_values *out)
+{
+	uint64_t config[N_CONFIG_WORDS];
+
+	for (unsigned i = 0; i < plan->request->n_events; i++) {
+		const struct event *ev = &plan->request->events[i];
+		unsigned n = where->counters[i];
+		uint64_t addr = PMEVTYPER0_EL0 + (uint64_t)n * PMEVTYPER_STEP;
+
+		if (n > ARM_CYCLE_COUNTER)
+			continue;
+		build_plan_words(plan, i, n, config);
+		out->pmcs[out->n_pmcs++] = (pfm_reg_t){
+			.num = n,
+			.kind = PFM_REG_PMC,
+			.addr = addr,
+			.alt_addr = addr,
+			.value = build_arm_control(ev, plan->request->plm, n, config),
+			.event = (int32_t)i,
+		};
+	}
 }
 
 static void encode_format_set(const struct plan *plan, const struct placement *where,
@@ -139,6 +211,33 @@ static void encode_format_set(const struct plan *plan, const struct placement *w
 				out->pmcs[out->n_pmcs++] =
 					pmu_make_config_register(word, config[word], i);
 	}
+	if (is_arm_core(plan->request->table))
+		encode_arm_controls(plan, where, out);
+}
+
+static const struct register_field arm_control_bits[] = {
+	{ "evtCount", 0, 16 }, { "nsh", 27, 1 }, { "u", 30, 1 },
+	{ "p", 31, 1 },        { "th", 32, 12 }, { "tc", 61, 3 },
+};
+
+/* Fields of Arm's control registers, PMEVTYPER0 ... PMEVTYPER30 and PMCCFILTR. */
+static const struct register_field *find_layout(const struct table *t, const char *name,
+                                                unsigned *n)
+{
+	static const char words[2][10] = { "PMEVTYPER", "PMCCFILTR" };
+	unsigned word = pfmi_base_skip_prefix_icase((struct slice){ words[1], 9 }, name) ? 1 : 0;
+	const char *number = pfmi_base_skip_prefix_icase((struct slice){ words[word], 9 }, name);
+	uint64_t counter;
+
+	if (!number || !is_arm_core(t))
+		return NULL;
+	if (word ? *number != '\0'
+	         : !pfmi_base_parse_number((struct slice){ number, (uint32_t)strlen(number) },
+	                                   &counter) ||
+	                    counter >= ARM_CYCLE_COUNTER)
+		return NULL;
+	*n = sizeof(arm_control_bits) / sizeof(arm_control_bits[0]);
+	return arm_control_bits;
 }
 
 /* Checks that the text sets all parameters of an event of the kernel ("domain=?"). */
@@ -181,6 +280,7 @@ const struct encoder_ops pfmi_format_ops = {
 	.check_event = pfmi_pmu_check_format_event,
 	.constrain_set = pfmi_pmu_constrain_format_set,
 	.encode_set = encode_format_set,
+	.find_layout = find_layout,
 	.build_attr = build_format_attr,
 	.registers = "",
 	.default_levels = PFM_PLM0 | PFM_PLM3,

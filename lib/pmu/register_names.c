@@ -22,6 +22,7 @@ static const char dbr_names[N_NAMES][6] = { NAMES_64("DBR") };
 static const char perfevtsel_names[N_NAMES][13] = { NAMES_64("PERFEVTSEL") };
 static const char cccr_names[N_NAMES][7] = { NAMES_64("CCCR") };
 static const char perfctl_names[N_NAMES][10] = { NAMES_64("PERFCTL") };
+static const char pmevtyper_names[N_NAMES][12] = { NAMES_64("PMEVTYPER") };
 static const char config_names[N_CONFIG_WORDS][8] = { "config", "config1", "config2", "config3",
 	                                              "config4" };
 
@@ -31,6 +32,7 @@ static const char *get_control_name(const struct table *t, unsigned num)
 	case ENCODER_X86: return perfevtsel_names[num];
 	case ENCODER_NETBURST: return cccr_names[num];
 	case ENCODER_MIPS: return perfctl_names[num];
+	case ENCODER_FORMAT: return num == 31 ? "PMCCFILTR" : pmevtyper_names[num];
 	default: return pmc_names[num];
 	}
 }

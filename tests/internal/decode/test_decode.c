@@ -268,6 +268,8 @@ static void every_kind_of_register(void **state)
 		{ "intel_arch", "PEBS_LD_LAT", 0x10003, "latency", 3 },
 		{ "intel_arch", "PEBS_FRONTEND", 0x300000, "bubbles", 3 },
 		{ "amd", "PERF_CTL0", UINT64_C(1) << 40, "guest_only", 1 },
+		{ "neoverse_v2", "PMEVTYPER30", UINT64_C(5) << 61, "tc", 5 },
+		{ "neoverse_v2", "PMCCFILTR", UINT64_C(1) << 31, "p", 1 },
 	};
 	static const struct {
 		const char *pmu, *reg;
@@ -290,13 +292,16 @@ static void every_kind_of_register(void **state)
 		{ "intel_arch", "MISC_CTRL" },
 		{ "coreduo", "GLOBAL_CTRL" },
 		{ "intel_arch", "IA32_" },
-		{ "coreduo", "config4" },
+		{ "coreduo", "config5" },
 		{ "coreduo", "config00" },
 		{ "intel_arch", "PEBS_FRONTEND1" },
 		{ "netburst", "CCCR" },
 		{ "netburst", "CCCR18" },
 		{ "netburst", "PMC1x" },
 		{ "netburst", "ESCR2" },
+		{ "neoverse_v2", "PMEVTYPER31" },
+		{ "neoverse_v2", "PMCCFILTR0" },
+		{ "m1_firestorm", "PMEVTYPER0" },
 	};
 	pfm_ctx_t *ctx = open_for("montecito");
 	const char *name, *text;

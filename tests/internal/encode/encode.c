@@ -269,7 +269,8 @@ static bool countable_on(const pfm_ctx_t *ctx, const struct table *t, const char
 /* The counters that an event on counter @c takes: with a companion, the next one too. */
 static uint64_t counters_from(const pfm_encoding_t *e, unsigned c)
 {
-	bool has_companion = e->n_regs > 1 && e->regs[1].kind == PFM_REG_PMC;
+	bool has_companion =
+		e->n_regs > 1 && e->regs[0].kind == PFM_REG_PMC && e->regs[1].kind == PFM_REG_PMC;
 
 	return (has_companion ? (uint64_t)3 : 1) << c;
 }

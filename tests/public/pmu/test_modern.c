@@ -522,6 +522,47 @@ static void a_filter_needs_a_general_counter(void **state)
 	assert_int_equal(error.kind, PFM_KIND_QUALIFIER_NOT_ALLOWED);
 }
 
+/* Values by hand from the Arm Architecture Reference Manual, PMEVTYPER<n>_EL0: evtCount in bits 15
+ * to 0, NSH (also EL2) in 27, U (not EL0) in 30, P (not EL1) in 31, TH in 43 to 32, TC in 63 to 61.
+ * PMEVTYPER0_EL0 is S3_3_C14_C12_0, PMCCFILTR_EL0 S3_3_C14_C15_7. */
+static void arm_sets_have_the_control_registers_of_their_counters(void **state)
+{
+	static const char *const texts[] = {
+		"neoverse_v2::INST_RETIRED:u",
+		"neoverse_v2::CPU_CYCLES:k",
+		"neoverse_v2::L1D_CACHE_REFILL",
+		"neoverse_v2::BR_RETIRED:u:threshold=2:threshold_compare=1:threshold_count=1",
+	};
+	static const struct {
+		const char *name;
+		uint64_t addr, value;
+	} rows[] = {
+		{ "PMEVTYPER0", 0x1bec00, UINT64_C(1) << 31 | 0x08 },
+		{ "PMCCFILTR", 0x1befe0, UINT64_C(1) << 30 },
+		{ "PMEVTYPER1", 0x1bec20, UINT64_C(1) << 27 | 0x03 },
+		{ "PMEVTYPER2", 0x1bec40,
+		  UINT64_C(3) << 61 | UINT64_C(2) << 32 | UINT64_C(1) << 31 | 0x21 },
+	};
+	struct dispatched_set set = { 0 };
+	unsigned n = 0;
+
+	(void)state;
+	assert_int_equal(dispatch_set(builtin, texts, 4, NULL, &set, NULL), PFMLIB_SUCCESS);
+	for (unsigned i = 0; i < set.n_pmcs; i++) {
+		if (set.pmcs[i].kind != PFM_REG_PMC)
+			continue;
+		assert_true(n < 4);
+		assert_string_equal(set.pmcs[i].name, rows[n].name);
+		assert_int_equal(set.pmcs[i].addr, rows[n].addr);
+		assert_int_equal(set.pmcs[i].value, rows[n].value);
+		assert_int_equal(set.pmcs[i].event, n);
+		n++;
+	}
+	assert_int_equal(n, 4);
+	/* perf's words have one event each; registers beside them add none. */
+	assert_int_equal(pfm_decode_set(builtin, set.pmu, set.pmcs, set.n_pmcs, NULL, 0), 4);
+}
+
 static void top_down_figures_follow_slots(void **state)
 {
 	static const char *const good[] = { "intel_arch::TOPDOWN.SLOTS",
@@ -637,6 +678,8 @@ static void add_tests(struct rows *rows)
 	rows_add(rows, "what must be counted alone is", exclusive_events_are_counted_alone, NULL);
 	rows_add(rows, "free-running counters are not given out",
 	         free_running_counters_are_not_given_out, NULL);
+	rows_add(rows, "sets of Arm have control registers",
+	         arm_sets_have_the_control_registers_of_their_counters, NULL);
 	rows_add(rows, "top-down figures follow slots", top_down_figures_follow_slots, NULL);
 	rows_add(rows, "arm cycles take the cycle counter", arm_cycles_take_the_cycle_counter,
 	         NULL);
