@@ -47,6 +47,33 @@ static bool has_covered_bits(const struct printed_terms *t, const uint64_t bits[
 	return shared != 0;
 }
 
+/* True if the term of field @f, which has @bits, keeps out the terms of bits that are still
+ * missing: only fields that share bits with it have them, as iperf_cfg of the router of Nehalem EX,
+ * in which qlx_cfg lies. */
+static bool keeps_out_others(const struct event_printer *p, const struct printed_terms *t,
+                             const uint64_t bits[N_CONFIG_WORDS])
+{
+	struct printed_terms with = *t;
+	uint64_t missing = 0;
+
+	for (unsigned i = 0; i < N_CONFIG_WORDS; i++) {
+		with.covered_bits[i] = bits[i];
+		with.missing_bits[i] &= ~bits[i];
+	}
+	for (unsigned i = 0; i < p->table->n_fields; i++) {
+		const struct field *f = &table_fields(p->table)[i];
+		uint64_t others[N_CONFIG_WORDS] = { 0 };
+
+		if (f->kind != FIELD_TEXT)
+			field_insert(f, others, ~(uint64_t)0);
+		for (unsigned k = 0; k < N_CONFIG_WORDS && !has_covered_bits(&with, others); k++)
+			with.missing_bits[k] &= ~others[k];
+	}
+	for (unsigned i = 0; i < N_CONFIG_WORDS; i++)
+		missing |= with.missing_bits[i];
+	return missing != 0;
+}
+
 static bool append_term(struct event_printer *p, struct printed_terms *t, const struct field *f)
 {
 	uint64_t bits[N_CONFIG_WORDS] = { 0 }, wanted = 0,
@@ -59,7 +86,7 @@ static bool append_term(struct event_printer *p, struct printed_terms *t, const 
 		wanted |= bits[i] & t->missing_bits[i];
 	if ((!wanted && f->key != KEY_CODE) || has_covered_bits(t, bits))
 		return false;
-	if (f->key == KEY_CODE && t->n_terms)
+	if (f->key == KEY_CODE ? t->n_terms != 0 : keeps_out_others(p, t, bits))
 		return false;
 	pfmi_format_append_printf(p, "%s%s", t->n_terms++ ? "," : "",
 	                          f->key == KEY_CODE ? "event" : table_get_text(p->table, f->name));

@@ -111,6 +111,15 @@ const uint64_t *pfmi_x86_build_own_config(const struct event *ev, uint64_t own[N
 
 /* ---- counters -------------------------------------------------------------------------------- */
 
+/* Does the kernel give fixed counters codes of their own? It does for Intel; Zhaoxin's events of
+ * these codes count on general counters. */
+static bool has_pseudo_codes(const struct table *t)
+{
+	uint64_t value;
+
+	return !pfmi_pmu_find_feature(t, "pseudo_codes", &value) || value;
+}
+
 uint64_t pfmi_x86_get_rowless_counter_mask(const struct event *ev)
 {
 	const struct table *t = ev->table;
@@ -123,5 +132,5 @@ uint64_t pfmi_x86_get_rowless_counter_mask(const struct event *ev)
 	fixed = (config[0] & 0xff) == 0 && umask >= 1 && umask <= 31
 	                ? t->all_counters & (uint64_t)1 << (FIRST_FIXED_COUNTER + umask - 1)
 	                : 0;
-	return fixed ? fixed : t->all_counters & GENERAL_COUNTERS;
+	return fixed && has_pseudo_codes(t) ? fixed : t->all_counters & GENERAL_COUNTERS;
 }

@@ -184,5 +184,38 @@ static void extra_registers(void **state)
 	assert_true(tried > 100);
 }
 
-UNIT(format_print_perf, cmocka_unit_test(letters), cmocka_unit_test(terms),
-     cmocka_unit_test(refusals), cmocka_unit_test(extra_registers));
+/* Texts and their terms. iperf_cfg of the router of Nehalem EX (bits 0 to 31 of config1) has the
+ * bits of qlx_cfg (0 to 15) too, and xbr_match is all of config1. Code 0 of Zhaoxin, unlike
+ * Intel's, is on general counters. */
+static void one_term_for_bits_of_several_fields(void **state)
+{
+	static const struct {
+		const char *pmu, *text, *perf;
+	} rows[] = {
+		{ "nhm_ex_rbox", "qpi0_idle_filt:qlx_cfg=5", "uncore_rbox/iperf_cfg=0x40000005/" },
+		{ "nhm_ex_rbox", "raw:qlx_cfg=5", "uncore_rbox/qlx_cfg=5/" },
+		{ "nhm_ex_rbox", "raw:xbr_match=0x100000005",
+		  "uncore_rbox/xbr_match=0x100000005/" },
+		{ "zxd", "L1_ICACHE_LOADS:edge=1", "cpu/event=0x0,umask=0x3,edge/" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		pfm_ctx_options_t o = PFM_INIT(o);
+		char perf[512];
+		pfm_ctx_t *ctx;
+
+		o.pmu = rows[i].pmu;
+		o.flags = PFM_CTX_NO_HOST | PFM_CTX_NO_IMAGES;
+		assert_int_equal(pfm_open_context(&ctx, &o, NULL), PFMLIB_SUCCESS);
+		assert_int_equal(pfm_print_event(ctx, rows[i].text, PFM_DIALECT_PERF, perf,
+		                                 sizeof(perf), NULL),
+		                 PFMLIB_SUCCESS);
+		assert_string_equal(perf, rows[i].perf);
+		pfm_close_context(ctx);
+	}
+}
+
+UNIT(format_print_perf, cmocka_unit_test(one_term_for_bits_of_several_fields),
+     cmocka_unit_test(letters), cmocka_unit_test(terms), cmocka_unit_test(refusals),
+     cmocka_unit_test(extra_registers));
