@@ -212,6 +212,23 @@ static bool append_name_term(struct event_printer *p)
 	return true;
 }
 
+/* Would a rule refuse the text that asks for the precision of the event's row? */
+static bool is_refused_when_precise(const struct event *ev)
+{
+	struct event asks = *ev;
+
+	if (ev->precise || event_get_precision(ev) != PRECISE_REQUIRED)
+		return false;
+	asks.precise = 1;
+	for (unsigned i = 0; i < ev->table->n_rules; i++) {
+		const struct rule *r = &table_rules(ev->table)[i];
+
+		if (r->effect == RULE_REFUSE && pfmi_pmu_holds_rule(&asks, r, 0))
+			return true;
+	}
+	return false;
+}
+
 static bool append_perf_body(struct event_printer *p, const perfmon_attr_t *a)
 {
 	char letters[12];
@@ -260,5 +277,9 @@ bool pfmi_format_append_perf_event(struct event_printer *p)
 	pfmi_pmu_build_event_attr(p->event, -1, pfmi_pmu_get_encoder(p->table)->default_levels, &a);
 	if (!a.expressible)
 		return pfmi_format_set_reason(p, "the kernel cannot count it");
+	if (is_refused_when_precise(p->event))
+		return pfmi_format_set_reason(p,
+		                              "it must be precise, and so the kernel refuses its "
+		                              "filters");
 	return append_perf_body(p, &a);
 }

@@ -216,6 +216,28 @@ static void one_term_for_bits_of_several_fields(void **state)
 	}
 }
 
-UNIT(format_print_perf, cmocka_unit_test(one_term_for_bits_of_several_fields),
-     cmocka_unit_test(letters), cmocka_unit_test(terms), cmocka_unit_test(refusals),
-     cmocka_unit_test(extra_registers));
+/* A load latency event is precise by its row; Linux hsw_hw_config refuses filters of transactions
+ * then. Without them the text asks for the precision. */
+static void filters_that_precise_events_lack(void **state)
+{
+	pfm_ctx_options_t o = PFM_INIT(o);
+	char perf[512];
+	pfm_ctx_t *ctx;
+
+	(void)state;
+	o.pmu = "icx";
+	o.flags = PFM_CTX_NO_HOST | PFM_CTX_NO_IMAGES;
+	assert_int_equal(pfm_open_context(&ctx, &o, NULL), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_print_event(ctx, "MEM_TRANS_RETIRED.LOAD_LATENCY_GT_128",
+	                                 PFM_DIALECT_PERF, perf, sizeof(perf), NULL),
+	                 PFMLIB_SUCCESS);
+	assert_non_null(strstr(perf, "/p"));
+	assert_int_equal(pfm_print_event(ctx, "MEM_TRANS_RETIRED.LOAD_LATENCY_GT_128:in_tx=1",
+	                                 PFM_DIALECT_PERF, perf, sizeof(perf), NULL),
+	                 PFMLIB_ERR_NOTSUPP);
+	pfm_close_context(ctx);
+}
+
+UNIT(format_print_perf, cmocka_unit_test(filters_that_precise_events_lack),
+     cmocka_unit_test(one_term_for_bits_of_several_fields), cmocka_unit_test(letters),
+     cmocka_unit_test(terms), cmocka_unit_test(refusals), cmocka_unit_test(extra_registers));

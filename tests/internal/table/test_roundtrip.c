@@ -158,7 +158,10 @@ static bool must_print(const struct table *t, const pfm_encoding_t *e, const cha
 	case PFM_DIALECT_LIBPMC:
 		return !no_level &&
 		       !strstr(text, "=0"); /* the dialect can set flags, not clear them */
-	case PFM_DIALECT_PERF: return e->attr.expressible && table_has_field_bits(t) && !no_level;
+	case PFM_DIALECT_PERF:
+		/* The kernel has no filters of transactions for events that must be precise. */
+		return e->attr.expressible && table_has_field_bits(t) && !no_level &&
+		       !(e->attr.precise && strstr(text, "in_tx"));
 	}
 	return false;
 }
