@@ -124,7 +124,8 @@ class Names(unittest.TestCase):
         for pattern, wanted in ((r"pfm_(open|read|load)_recording", {"pfm_open_recording"}),
                                 (r"pfm_(create|write|start)_recording", {"pfm_create_recording"}),
                                 (r"pfm_(compute|evaluate|estimate|judge)_\w*metric\w*",
-                                 {"pfm_compute_metric", "pfm_compute_session_metric"
+                                 {"pfm_compute_metric", "pfm_compute_session_metric",
+                                  "pfm_compute_counted_metric"
                                   }), (r"pfm_encode\w*|pfm_dispatch\w*|pfm_get\w*encoding\w*", {
                                       "pfm_encode_event", "pfm_encode_event_at",
                                       "pfm_encode_perf_attr", "pfm_dispatch_set"
