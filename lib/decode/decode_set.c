@@ -224,6 +224,20 @@ static void decode_register_pair(struct set_decoder *d, unsigned i)
 	write_entries(d, i, (int)d->regs[i].num, candidates, n);
 }
 
+/* Sets the levels of @g to those that another register of the set sets for all counters. False if
+ * no text names them. */
+static bool decode_levels_of_set(const struct set_decoder *d, struct decode_target *g)
+{
+	bool named = true;
+
+	for (unsigned i = 0; i < d->n_regs; i++)
+		if (d->regs[i].kind == PFM_REG_PMC)
+			named &= pfmi_pmu_decode_shared_levels(
+				g, pfmi_pmu_get_register_name(d->table, &d->regs[i]),
+				d->regs[i].value);
+	return named;
+}
+
 /* A control register whose event select bits only the encoder defines; one register may select the
  * events of several counters. */
 static void decode_encoder_control(struct set_decoder *d, unsigned i)
@@ -232,9 +246,11 @@ static void decode_encoder_control(struct set_decoder *d, unsigned i)
 	struct decode_target g;
 	unsigned n = 0;
 	int counter[MAX_CANDIDATES];
+	bool named;
 
 	if (!init_target(d, &d->regs[i], d->regs[i].value, &g))
 		return;
+	named = decode_levels_of_set(d, &g);
 	for (; n < MAX_CANDIDATES && pfmi_pmu_find_decoded_event(&g, n, &events[n]); n++) {
 		counter[n] = g.counter < 64 ? (int)g.counter : -1;
 		pfmi_pmu_set_decoded_levels(&g, &events[n]);
@@ -248,7 +264,7 @@ static void decode_encoder_control(struct set_decoder *d, unsigned i)
 			                                           compute_row_distance(&same[0])))
 				same[n_same++] = events[k];
 		if (n_same)
-			write_entries(d, i, c, same, n_same);
+			write_entries(d, i, c, same, named ? n_same : 0);
 	}
 }
 

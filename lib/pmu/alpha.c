@@ -411,8 +411,9 @@ const struct encoder_ops pfmi_alpha_ops = {
 	.build_attr = build_attr,
 	.find_layout = pfmi_alpha_find_layout,
 	.get_event_select_mask = pfmi_alpha_get_event_select_mask,
+	.decode_shared_levels = pfmi_alpha_decode_shared_levels,
 	.registers = "ICCSR PMCTR PCNT5MUX FREQ BC_CTL PM_MUX PCTR_CTL I_STAT I_CTL PCNTSETMUX "
-		     "PCNT6MUX PMC8 PMC9 PMC11",
+		     "PCNT6MUX PMC8 PMC9 PMC10 PMC11",
 	.alternatives =
 		"one setting pairs the events of counters 0 and 1; no setting has all these events",
 	.counts_all_levels = true,

@@ -28,6 +28,10 @@ static const struct register_field pca56_select_bits[] = {
 static const struct register_field ev5_freq_bits[] = { { "frq2", 4, 2 },
 	                                               { "frq1", 6, 2 },
 	                                               { "frq0", 8, 2 } };
+/* Argument of wrperfmon function 3: the modes that are not counted are where PMCTR has them. */
+static const struct register_field ev5_mode_bits[] = {
+	{ "selected", 0, 1 }, { "kk", 8, 1 }, { "kp", 9, 1 }, { "ku", 30, 1 }
+};
 /* Argument of the enabling functions: a bit for each counter. EV4's has no argument. */
 static const struct register_field ev5_enable_bits[] = { { "ctr0", 0, 1 },
 	                                                 { "ctr1", 1, 1 },
@@ -89,8 +93,9 @@ const struct register_field *pfmi_alpha_find_layout(const struct table *t, const
 	MATCH_LAYOUT(FAMILY_PCA56, "PMC8", pca56_select_bits)
 	MATCH_LAYOUT(FAMILY_EV6, "PMC8", ev6_pctr_ctl_bits)
 	MATCH_LAYOUT(FAMILY_EV67, "PMC8", ev67_pctr_ctl_bits)
-	/* Other registers of a set: rates, and enabled counters. */
+	/* Other registers of a set: rates, modes, and enabled counters. */
 	MATCH_LAYOUT(FAMILY_EV5 | FAMILY_PCA56, "PMC9", ev5_freq_bits)
+	MATCH_LAYOUT(FAMILY_EV5 | FAMILY_PCA56, "PMC10", ev5_mode_bits)
 	MATCH_LAYOUT(FAMILY_EV5 | FAMILY_PCA56, "PMC11", ev5_enable_bits)
 	MATCH_LAYOUT(FAMILY_EV6 | FAMILY_EV67, "PMC11", ev6_enable_bits)
 #undef MATCH_LAYOUT
@@ -126,4 +131,22 @@ uint64_t pfmi_alpha_get_event_select_mask(const struct table *t, const char *reg
 			    0)
 				mask |= register_field_mask(b[k]) << b[k].lsb;
 	return mask;
+}
+
+/* One setting of modes applies to all counters. User level alone is executive and supervisor mode;
+ * see get_named_modes(). */
+int pfmi_alpha_decode_shared_levels(const struct table *t, const char *reg, uint64_t value)
+{
+	struct slice s = { reg, (uint32_t)strlen(reg) };
+
+	if (t->encoder != ENCODER_EV5 ||
+	    (!pfmi_base_is_slice_icase(s, "PMC10") && !pfmi_base_is_slice_icase(s, "PMCTR")))
+		return 0;
+	switch (pfm_alpha_word_modes(value, NULL, NULL)) {
+	case PFM_ALPHA_MODE_ALL: return 0;
+	case PFM_ALPHA_MODE_EXEC | PFM_ALPHA_MODE_SUPER: return PFM_PLM3;
+	case PFM_ALPHA_MODE_KERNEL | PFM_ALPHA_MODE_EXEC | PFM_ALPHA_MODE_SUPER:
+		return PFM_PLM0 | PFM_PLM1 | PFM_PLM2;
+	default: return -1;
+	}
 }

@@ -67,6 +67,24 @@ static uint8_t get_register_levels(const struct decode_target *g)
 	return (uint8_t)plm;
 }
 
+/* True if the register enables each level by a bit. */
+static bool has_level_bits(const struct decode_target *g)
+{
+	return g->is_register_pair || pfmi_pmu_find_register_field(g, "plm") ||
+	       pfmi_pmu_find_register_field(g, "usr") || pfmi_pmu_find_register_field(g, "os");
+}
+
+bool pfmi_pmu_decode_shared_levels(struct decode_target *g, const char *reg, uint64_t value)
+{
+	const struct encoder_ops *ops = pfmi_pmu_get_encoder(g->table);
+	int levels =
+		ops->decode_shared_levels ? ops->decode_shared_levels(g->table, reg, value) : 0;
+
+	if (levels > 0)
+		g->plm = (uint8_t)levels;
+	return levels >= 0;
+}
+
 /* Bits of config that the kernel controls on x86, except those in @mine, where the table has
  * fields. */
 static uint64_t get_kernel_owned_bits(const struct decode_target *g, uint64_t mine)
@@ -103,9 +121,12 @@ bool pfmi_pmu_init_decode_target(struct decode_target *g)
 	g->config[word > 0 ? word : 0] = g->value;
 	if (word <= 0 && bits)
 		g->config[0] &= ~get_kernel_owned_bits(g, get_declared_bits(g->table));
-	if (word < 0)
-		g->plm = get_register_levels(g);
 	g->is_register_pair = word < 0 && pfmi_pmu_get_encoder(g->table)->decode_register_pair;
+	if (word < 0) {
+		g->plm = get_register_levels(g);
+		g->has_level_bits = has_level_bits(g);
+		(void)pfmi_pmu_decode_shared_levels(g, g->reg_name, g->value);
+	}
 	/* The second register of a pair alone has no counter. */
 	if (g->is_register_pair && pfmi_pmu_find_register_field(g, "event"))
 		g->counter = DECODE_NO_COUNTER;
@@ -123,8 +144,8 @@ static bool has_own_level(const struct event *ev)
 void pfmi_pmu_set_decoded_levels(const struct decode_target *g, struct event *ev)
 {
 	unsigned plm = g->is_register_pair ? ev->plm : g->plm;
+	bool own = has_own_level(ev);
 
-	ev->plm = plm == pfmi_pmu_get_encoder(g->table)->default_levels && !has_own_level(ev)
-	                  ? 0
-	                  : (uint8_t)plm;
+	ev->plm = plm == pfmi_pmu_get_encoder(g->table)->default_levels && !own ? 0 : (uint8_t)plm;
+	ev->has_no_levels = g->has_level_bits && !plm && !own;
 }

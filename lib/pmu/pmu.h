@@ -309,6 +309,10 @@ struct encoder_ops {
 	 * event. NULL: events are not in pairs of registers. */
 	bool (*decode_register_pair)(struct event *ev, const char *reg, uint64_t value,
 	                             uint64_t *word);
+	/* The levels, PFM_PLM*, that @value of register @reg sets for all counters: 0 if it sets
+	 * none, or all of them; -1 if no text names them. NULL: no PMU of the encoder has such a
+	 * register. */
+	int (*decode_shared_levels)(const struct table *t, const char *reg, uint64_t value);
 	/* Names of the registers whose layout is known, separated by blanks, "NAME[0-7]" for
 	 * several; "" if there are configuration words only. */
 	const char *registers;
@@ -425,6 +429,8 @@ struct decode_target {
 	uint64_t event_select_mask; /* bits to compare with an encoded register; 0: fields are
 	                               compared */
 	uint8_t plm;                /* levels that the register counts */
+	bool has_level_bits;        /* the register has bits for levels: without one of them it
+	                               counts nothing */
 	bool is_fixed_control;      /* the register is FIXED_CTR_CTRL of x86 */
 	bool is_register_pair;      /* the register is one of a pair that selects an event */
 	const struct register_field *layout;
@@ -444,6 +450,9 @@ const struct register_field *pfmi_pmu_find_register_field(const struct decode_ta
 /* Finds the @i-th event of the register, the best first. False past the last. If no event has the
  * target's code, events with an alternate code are searched. */
 bool pfmi_pmu_find_decoded_event(struct decode_target *g, unsigned i, struct event *ev);
+/* Sets the levels of @g to those that register @reg with @value sets for all counters, if it sets
+ * any. False if no text names these levels. */
+bool pfmi_pmu_decode_shared_levels(struct decode_target *g, const char *reg, uint64_t value);
 /* Sets the levels of @ev to those of the register if they are not the default levels. */
 void pfmi_pmu_set_decoded_levels(const struct decode_target *g, struct event *ev);
 /* The extra register of @ev, an event of target @g, with the code of the target; 0 for none. */

@@ -46,6 +46,7 @@ uint64_t pfmi_x86_get_event_select_mask(const struct table *t, const char *reg, 
                                         unsigned *counter);
 uint64_t pfmi_alpha_get_event_select_mask(const struct table *t, const char *reg, unsigned i,
                                           unsigned *counter);
+int pfmi_alpha_decode_shared_levels(const struct table *t, const char *reg, uint64_t value);
 uint64_t pfmi_mips_get_event_select_mask(const struct table *t, const char *reg, unsigned i,
                                          unsigned *counter);
 

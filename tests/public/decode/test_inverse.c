@@ -94,13 +94,20 @@ static bool is_inverse(const struct dispatched_set *set, unsigned n)
 	return is_found;
 }
 
+/* True if the event is on a fixed counter without a level, which is off. */
+static bool is_off(const struct dispatched_set *set)
+{
+	return set->pmcs[0].kind == PFM_REG_FIXED_CTRL &&
+	       !(set->pmcs[0].value & UINT64_C(0x3333333333333333));
+}
+
 /* Decodes the registers of @text. Events that their PMU refuses are not compared. */
 static void expect_inverse(const char *text)
 {
 	static struct dispatched_set set;
 	int n;
 
-	if (dispatch_set(ctx, &text, 1, NULL, &set, NULL))
+	if (dispatch_set(ctx, &text, 1, NULL, &set, NULL) || is_off(&set))
 		return;
 	found[0].size = sizeof(found[0]);
 	n = pfm_decode_set(ctx, set.pmu, set.pmcs, set.n_pmcs, found, MAX_ENTRIES);
@@ -144,18 +151,17 @@ static void append_random_umasks(char text[512], int pmu, unsigned event, bool e
 /* Each level, with and without those that only MIPS has, and a few choices of unit masks. */
 static void expect_event_inverse(const char *pmu_name, int pmu, unsigned event)
 {
-	static const char *const levels[] = { "", ":u", ":k", ":s:u:k", ":e:u" };
-	/* The modes of an EV5 are control bits of several counters, which decoding leaves out. */
-	const bool has_levels = strcmp(pmu_name, "ev5") != 0 && strcmp(pmu_name, "pca56") != 0;
+	static const char *const levels[] = { "", ":u", ":k", ":s:u:k", ":e:u", ":u=0", ":plm=7" };
+	const unsigned n_levels = sizeof(levels) / sizeof(levels[0]);
 	perfmon_event_info_t info = PFM_INIT(info);
 	char text[512];
 
 	assert_int_equal(pfm_describe_event(ctx, pmu, event, &info), PFMLIB_SUCCESS);
-	for (unsigned i = 0; i < (info.n_umasks ? 10 : 5); i++) {
+	for (unsigned i = 0; i < (info.n_umasks ? 2 : 1) * n_levels; i++) {
 		snprintf(text, sizeof(text), "%s::%s", pmu_name, info.name);
 		if (i)
 			append_random_umasks(text, pmu, event, i % 2);
-		strcat(text, has_levels ? levels[i % 5] : "");
+		strcat(text, levels[i % n_levels]);
 		expect_inverse(text);
 	}
 }
@@ -191,11 +197,59 @@ static void fixed_counters_with_and_without_any_thread(void **state)
 	assert_string_equal(found[0].text, "skl::CPU_CLK_UNHALTED:THREAD_ANY:k");
 }
 
+/* A register whose level bits are 0 counts nothing, and its text says so. */
+static void registers_without_a_level(void **state)
+{
+	static const struct {
+		const char *pmu, *text;
+		uint64_t value;
+	} rows[] = { { "skl", "skl::INST_RETIRED:ANY_P:u=0", 0x5000c0 },
+		     { "montecito", "montecito::CPU_OP_CYCLES_ALL:u=0", 0x2001200 } };
+	pfm_reg_t reg = { .kind = PFM_REG_PMC };
+
+	(void)state;
+	found[0].size = sizeof(found[0]);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		reg.num = i ? 4 : 0;
+		reg.value = rows[i].value;
+		assert_true(pfm_decode_set(ctx, pfm_find_pmu(ctx, rows[i].pmu), &reg, 1, found,
+		                           MAX_ENTRIES) >= 1);
+		assert_string_equal(found[0].text, rows[i].text);
+	}
+}
+
+/* The modes of an EV5 are in a register of their own. Modes that no text names, such as user and
+ * kernel mode without PALcode, give an entry without a text. */
+static void modes_of_ev5_are_levels(void **state)
+{
+	static const struct {
+		uint64_t modes;
+		const char *text;
+	} rows[] = { { 0, "ev5::ISSUES" },
+		     { 0x40000300, "ev5::ISSUES:u" },
+		     { 0x40000200, "ev5::ISSUES:plm=0x7" },
+		     { 0x200, "" } };
+	pfm_reg_t regs[2] = { { .kind = PFM_REG_PMC, .num = 8, .value = 0x80000000 },
+		              { .kind = PFM_REG_PMC, .num = 10 } };
+	int pmu = pfm_find_pmu(ctx, "ev5");
+
+	(void)state;
+	found[0].size = sizeof(found[0]);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		regs[1].value = rows[i].modes;
+		assert_true(pfm_decode_set(ctx, pmu, regs, 2, found, MAX_ENTRIES) >= 1);
+		assert_int_equal(found[0].counter, 0);
+		assert_string_equal(found[0].text, rows[i].text);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(decoded_texts_encode_to_the_same_registers),
 		cmocka_unit_test(fixed_counters_with_and_without_any_thread),
+		cmocka_unit_test(registers_without_a_level),
+		cmocka_unit_test(modes_of_ev5_are_levels),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -30,7 +30,7 @@ static void registers_by_name(void **state)
 
 	(void)state;
 	expect_registers("coreduo", "PMC0 PMC1 PERFEVTSEL0 PERFEVTSEL1 config");
-	expect_registers("ev5", "PMCTR PCNT5MUX FREQ BC_CTL PMC8 PMC9 PMC11");
+	expect_registers("ev5", "PMCTR PCNT5MUX FREQ BC_CTL PMC8 PMC9 PMC10 PMC11");
 	expect_registers("armv8", "config config1");
 	expect_registers(
 		"intel_arch",
