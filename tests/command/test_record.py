@@ -8,6 +8,7 @@ import collections
 import glob
 import json
 import os
+import platform
 import random
 import re
 import resource
@@ -721,6 +722,24 @@ class Record(unittest.TestCase):
             done = self.pfm("record", *words, "--", "true")
             self.assertEqual(done.returncode, 2)
             self.assertIn(why, done.stderr)
+
+    def test_the_alpha_device_samples_the_command(self):
+        """On the model that `pfm alpha device` serves, not the requests of pfm itself: 100 ms are some 760 samples."""
+        cc = shutil.which("cc")
+        if not cc or platform.machine() not in ("x86_64", "aarch64"):
+            self.skipTest("needs a compiler and a machine whose fixed programs start at 0x400000")
+        source = os.path.join(self.folder, "spin.c")
+        with open(source, "w", encoding="utf-8") as f:
+            f.write("#include <time.h>\nint main(void) { volatile int x = 0; while (clock() <"
+                    " CLOCKS_PER_SEC / 10) for (int i = 0; i < 1000000; i++) x++; return 0; }\n")
+        subprocess.run([cc, "-no-pie", "-o", "spin", source], cwd=self.folder, check=True)
+        done = self.pfm("alpha", "device", "--", PFM, "record", "--device", "0x400000-0x410000",
+                        "-a", "-e", "ev5::cycles", "--", "./spin")
+        if done.returncode == 126 or "cannot sample the program counter" in done.stderr:
+            self.skipTest(done.stderr)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        places = [json.loads(line) for line in self.pfm("report", "--json").stdout.splitlines()]
+        self.assertGreater(sum(p["samples"] for p in places), 100)
 
     def test_events_are_counted_separately(self):
         """Weights of one event are not added to those of another: stacks are added up for one event, or for all that are requested."""

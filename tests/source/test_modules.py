@@ -260,6 +260,7 @@ STEPS = {
         "lib/sampling/sample_reader.c",
         "lib/perfdata/perfdata_write.c",  # copies records to a file
         "lib/profile/sample_visitor.c",
+        "tools/alpha/program_counter.c",  # of the public interface
     },
     # Records of tasks, losses and callers are read there as well.
     r"\b(tasks_read_record|losses_read_record|chains_hold_record)\(": {

@@ -26,11 +26,12 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 #include "alpha/model.h"
+#include "alpha/program_counter.h"
+#include "alpha/serve_caller.h"
 #include "alpha/serve_child.h"
 #include "alpha/session.h"
 
@@ -49,72 +50,20 @@ struct device_server {
 	int first_descriptor; /* descriptors from here on are those of the device; the filter
 	                       * ignores reads of lower ones */
 	uint64_t last_time;   /* time until which the model has run, in nanoseconds */
+	struct work_place {
+		int pid, cpu;
+		uint64_t pc;
+	} request, sample;      /* of the last request, and of the last sample */
+	pfm_session_t *samples; /* of the program counter; NULL: not permitted */
+	pfm_error_t no_samples; /* why not; size 0: reported */
+	struct program_counter last_sample;
 	struct open_device opened[ALPHA_DEVICE_MAX_CPUS];
 	struct seccomp_notif *notif;
 	struct seccomp_notif_resp *resp;
 	size_t notif_size, resp_size;
 };
 
-/* ---- the program's memory -------------------------------------------------------------------- */
-
-static int copy_caller_memory(pid_t pid, uint64_t there, void *here, size_t n, bool out)
-{
-	struct iovec local = { here, n }, remote = { (void *)(uintptr_t)there, n };
-	ssize_t done = out ? process_vm_writev(pid, &local, 1, &remote, 1, 0)
-	                   : process_vm_readv(pid, &local, 1, &remote, 1, 0);
-
-	return done == (ssize_t)n ? 0 : -EFAULT;
-}
-
-static int read_caller_memory(void *arg, uint64_t from, void *to, size_t n)
-{
-	return copy_caller_memory(*(pid_t *)arg, from, to, n, false);
-}
-
-static int write_caller_memory(void *arg, uint64_t to, const void *from, size_t n)
-{
-	union {
-		const void *in;
-		void *out;
-	} here = { from }; /* process_vm_writev() only reads it */
-
-	return copy_caller_memory(*(pid_t *)arg, to, here.out, n, true);
-}
-
-/* True if the text at @at is the device's path. */
-static bool is_device_path(pid_t pid, uint64_t at)
-{
-	char path[sizeof PFCNTR_DEVICE];
-
-	/* Reading fails for shorter paths at the end of a mapping, which are not the device's. */
-	return copy_caller_memory(pid, at, path, sizeof path, false) == 0 &&
-	       memcmp(path, PFCNTR_DEVICE, sizeof path) == 0;
-}
-
 /* ---- the calling process --------------------------------------------------------------------- */
-
-struct caller {
-	int pid, parent;
-	unsigned uid;
-};
-
-static bool read_caller_status(pid_t task, struct caller *out)
-{
-	char path[64], line[256];
-	unsigned found = 0;
-	FILE *f;
-
-	snprintf(path, sizeof path, "/proc/%d/status", (int)task);
-	f = fopen(path, "re");
-	while (f && fgets(line, sizeof line, f)) {
-		found |= sscanf(line, "Tgid: %d", &out->pid) == 1 ? 1u : 0;
-		found |= sscanf(line, "PPid: %d", &out->parent) == 1 ? 2u : 0;
-		found |= sscanf(line, "Uid: %*u %u", &out->uid) == 1 ? 4u : 0;
-	}
-	if (f)
-		fclose(f);
-	return found == 7;
-}
 
 /* The processor that a task is bound to, the only one it may run on; ALPHA_DEVICE_UNBOUND for
  * several. */
@@ -157,14 +106,67 @@ static uint64_t read_clock_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* Runs the model for the time since the last request, on behalf of the process of this request. */
-static void advance_time(struct device_server *s, int pid, int cpu)
+static void run_until(struct device_server *s, uint64_t time, const struct work_place *at)
 {
-	uint64_t t = read_clock_ns();
+	if (time <= s->last_time)
+		return;
+	alpha_device_run(s->m, time - s->last_time, at->pid, at->cpu < 0 ? 0 : (unsigned)at->cpu,
+	                 at->pc);
+	s->last_time = time;
+}
 
-	alpha_device_run(s->m, t - s->last_time, pid, cpu < 0 ? 0 : (unsigned)cpu,
-	                 s->notif->data.instruction_pointer);
-	s->last_time = t;
+/* Takes the next sample into s->sample. A task that has ended keeps the number of its process,
+ * which the model need not know. */
+static bool take_sample(struct device_server *s)
+{
+	int task = s->last_sample.task;
+
+	if (!s->samples || !read_program_counter(s->samples, &s->last_sample))
+		return false;
+	s->sample.pc = s->last_sample.pc;
+	if (s->last_sample.task == task)
+		return true;
+	s->sample.pid = identify_caller(s, s->last_sample.task, &s->sample.cpu);
+	if (s->sample.pid < 0) {
+		s->sample.pid = s->last_sample.process;
+		s->sample.cpu = ALPHA_DEVICE_UNBOUND;
+	}
+	return true;
+}
+
+/* Runs the model until now. A sample represents the period before it, and the last one for the time
+ * in which the next one can still come. In the rest of the time, no task of the program ran: it is
+ * the last request's. */
+static void advance_time(struct device_server *s)
+{
+	const uint64_t period = PROGRAM_COUNTER_PERIOD, now = read_clock_ns();
+
+	while (take_sample(s)) {
+		run_until(s, s->last_sample.time - period, &s->request);
+		run_until(s, s->last_sample.time, &s->sample);
+	}
+	run_until(s, now, now < s->last_sample.time + 3 * period ? &s->sample : &s->request);
+}
+
+static void advance_to_request(struct device_server *s, int pid, int cpu)
+{
+	s->request = (struct work_place){ pid, cpu, s->notif->data.instruction_pointer };
+	advance_time(s);
+}
+
+/* Says once why a range of user addresses has no samples but those of calls. */
+static void report_missing_samples(struct device_server *s)
+{
+	char why[256];
+
+	if (s->samples || !s->no_samples.size)
+		return;
+	(void)pfm_explain_error(NULL, NULL, &s->no_samples, why, sizeof why);
+	fprintf(stderr,
+	        "pfm alpha device: cannot sample the program counter: %s\n"
+	        "  ranges of user addresses have samples of requests to the device only\n",
+	        why);
+	s->no_samples.size = 0;
 }
 
 /* ---- descriptors ----------------------------------------------------------------------------- */
@@ -291,7 +293,7 @@ static void serve_open(struct device_server *s)
 		send_response(s, pid < 0 ? pid : -EINTR);
 		return;
 	}
-	advance_time(s, pid, cpu);
+	advance_to_request(s, pid, cpu);
 	handle = alpha_device_open_session(s->m, pid, flags);
 	number = handle < 0 ? handle : add_descriptor(s, handle, flags & O_CLOEXEC);
 	if (handle >= 0 && number < 0)
@@ -315,7 +317,9 @@ static void serve_call(struct device_server *s, bool is_read)
 		send_response(s, pid < 0 ? pid : -EINTR);
 		return;
 	}
-	advance_time(s, pid, cpu);
+	advance_to_request(s, pid, cpu);
+	if (!is_read && (d->args[1] == PCNTSETUADDR || d->args[1] == PCNTSETURANGE))
+		report_missing_samples(s);
 	if (is_read)
 		send_response(s, alpha_device_read_samples(s->m, handle, d->args[1],
 		                                           (size_t)d->args[2], &mem));
@@ -354,8 +358,11 @@ static void serve_until_exit(struct device_server *s)
 		for (int i = 0; i < ALPHA_DEVICE_MAX_CPUS; i++)
 			if (s->opened[i].open)
 				p[n++] = (struct pollfd){ .fd = s->opened[i].fd };
-		if (poll(p, n, -1) < 0 && errno != EINTR)
+		/* Samples are taken each second, because the kernel's buffers are small. */
+		if (poll(p, n, s->samples && n > 1 ? 1000 : -1) < 0 && errno != EINTR)
 			return;
+		if (n > 1)
+			advance_time(s);
 		drop_closed_files(s);
 		if (p[0].revents & POLLIN) {
 			if (!serve_request(s))
@@ -400,6 +407,7 @@ static void free_server(struct device_server *s)
 			close(s->opened[i].fd);
 	if (s->listener >= 0)
 		close(s->listener);
+	pfm_close_session(s->samples);
 	alpha_device_free(s->m);
 	free(s->notif);
 	free(s->resp);
@@ -434,12 +442,16 @@ static int run_served(struct device_server *s, char *const argv[], const sigset_
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
 		return report_errno(-errno);
 	child = fork();
-	if (child == 0)
+	if (child == 0) {
+		close(pair[0]);
 		run_program(pair[1], s->first_descriptor, argv, mask);
+	}
 	err = child < 0 ? -errno : 0;
 	close(pair[1]);
 	if (!err)
 		err = receive_listener(pair[0], &s->listener);
+	if (!err)
+		s->samples = open_program_counter(child, &s->no_samples);
 	close(pair[0]);
 	if (err) {
 		if (child > 0)
@@ -458,6 +470,7 @@ int run_with_device(const struct alpha_device_options *options, char *const argv
 	int status;
 
 	memset(&s, 0, sizeof s);
+	s.no_samples.size = sizeof s.no_samples;
 	status = make_server(&s, options);
 	if (status) {
 		free_server(&s);

@@ -137,7 +137,12 @@ _Noreturn void run_program(int to, int first_descriptor, char *const argv[], con
 {
 	int fd = install_filter(first_descriptor);
 
+	char end;
+
 	send_listener(to, fd < 0 ? fd : 0, fd);
+	/* The server closes its end when it samples this process. */
+	while (fd >= 0 && recv(to, &end, 1, 0) < 0 && errno == EINTR)
+		;
 	close(to);
 	if (fd < 0)
 		_exit(CANNOT_RUN);

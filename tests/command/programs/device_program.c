@@ -82,6 +82,51 @@ static void count(void)
 	close(fd);
 }
 
+/* 100 ms of CPU time. */
+__attribute__((noinline)) static void take_cpu_time(void)
+{
+	volatile uint64_t turns = 0;
+	clock_t end = clock() + CLOCKS_PER_SEC / 10;
+
+	while (clock() < end)
+		for (unsigned i = 0; i < 1000000; i++)
+			turns++;
+}
+
+static void take_cpu_time_in_child(void)
+{
+	int status = 1;
+	pid_t child = fork();
+
+	if (child == 0) {
+		take_cpu_time();
+		_exit(0);
+	}
+	CHECK(child > 0 && waitpid(child, &status, 0) == child && status == 0);
+}
+
+/* The interrupts of cycles in take_cpu_time(), of some 760 in its time. */
+static unsigned profile(void (*work)(void))
+{
+	uint64_t start = (uint64_t)(uintptr_t)&take_cpu_time & ~UINT64_C(3);
+	uint64_t range[4] = { start, start + 256, 0, 0 };
+	pfcntr_bucket_t bucket = 0;
+	int fd = open(PFCNTR_DEVICE, O_RDONLY | PCNTOPENALL);
+
+	CHECK(fd >= 0);
+	CHECK(request(fd, PCNT5MUX, PF5_MUX0_CYCLES) == 0);
+	CHECK(request(fd, PCNTSETITEMS, PFM_COUNTERS | PFM_PROFILING) == 0);
+	CHECK(ioctl(fd, PCNTSETURANGE, range) == 0);
+	CHECK(ioctl(fd, PCNTLOGALL, 0) == 0);
+	CHECK(request(fd, PCNT5RESTART, PF5_CTRS(1, PMCTRS_ALL_CPUS, 0, 0, 0)) == 0);
+	work();
+	CHECK(request(fd, PCNT5DISABLE, PF5_CTRS(1, PMCTRS_ALL_CPUS, 0, 0, 0)) == 0);
+	CHECK(read(fd, &bucket, sizeof bucket) == sizeof bucket);
+	close(fd);
+	printf("# %u interrupts\n", (unsigned)bucket);
+	return (unsigned)bucket;
+}
+
 /* A child that inherited the descriptor holds the device as long as it has it. */
 static void share(void)
 {
@@ -185,6 +230,15 @@ int main(int argc, char **argv)
 		return 42;
 	if (argc > 1 && strcmp(argv[1], "abort") == 0)
 		abort();
+	if (argc > 1 && strcmp(argv[1], "profile") == 0) {
+		CHECK(profile(take_cpu_time) > 100);
+		CHECK(profile(take_cpu_time_in_child) > 100);
+		return 0;
+	}
+	if (argc > 1 && strcmp(argv[1], "requests") == 0) {
+		CHECK(profile(take_cpu_time) == 0);
+		return 0;
+	}
 	live_as_usual();
 	count();
 	share();

@@ -197,7 +197,7 @@ static void fixed_counters_with_and_without_any_thread(void **state)
 	assert_string_equal(found[0].text, "skl::CPU_CLK_UNHALTED:THREAD_ANY:k");
 }
 
-/* A register whose level bits are 0 counts nothing, and its text says so. */
+/* A register whose level bits are 0 counts nothing, and its text has no level. */
 static void registers_without_a_level(void **state)
 {
 	static const struct {
