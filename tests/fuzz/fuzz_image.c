@@ -25,7 +25,7 @@ static void ask_for_hosts(const struct table *t)
  * table by table. */
 static void use(const struct table *t)
 {
-	uint64_t config[4];
+	uint64_t config[N_CONFIG_WORDS];
 
 	ask_for_hosts(t);
 	for (uint32_t row = 0; row < t->n_rows && row < 64; row++) {

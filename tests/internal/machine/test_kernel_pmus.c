@@ -411,7 +411,7 @@ static void core_pmu_with_a_number_answers_to_its_family(void **state)
 static void odd_files_cost_only_themselves(void **state)
 {
 	static const char *const formats[][2] = {
-		{ "word", "config4:0-7" },
+		{ "word", "config5:0-7" },
 		{ "high", "config:60-64" },
 		{ "back", "config:7-0" },
 		{ "none", "" },

@@ -378,7 +378,7 @@ static void what_a_table_says(void **state)
 	info.name = "before";
 	assert_int_equal(pfm_describe_metric(NULL, pmu, event, &info), PFMLIB_SUCCESS);
 	assert_string_equal(info.name, "before");
-	info.size = in.size = 0;
+	info.size = in.size = sizeof(size_t) - 1;
 	assert_int_equal(pfm_describe_metric(NULL, pmu, event, &info), PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_describe_metric_input(NULL, pmu, event, 0, &in), PFMLIB_ERR_INVAL);
 }

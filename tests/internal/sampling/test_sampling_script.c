@@ -801,7 +801,7 @@ static void expect_every_length(int (*fill)(void *out), const void *full, size_t
 			                    8);
 		free(s);
 	}
-	for (size_t size = 0; size < sizeof(size_t); size++)
+	for (size_t size = 1; size < sizeof(size_t); size++)
 		assert_int_equal(fill(&size), PFMLIB_ERR_INVAL);
 }
 
@@ -819,14 +819,15 @@ static void structs_of_every_length(void **state)
 	expect_every_length(fill_buffers, &b, sizeof(b));
 	end_session();
 	for (size_t size = 0; size <= sizeof(sampling) + 24; size++) {
-		pfm_sampling_t *given = calloc(1, size > sizeof(size_t) ? size : sizeof(size_t));
+		/* A size of 0 is that of version 1.0. */
+		pfm_sampling_t *given = calloc(1, size > sizeof(sampling) ? size : sizeof(sampling));
 
 		assert_non_null(given);
 		memcpy(given, &size, sizeof(size));
 		options.sampling = given;
 		assert_int_equal(pfm_open_session(&session, ctx, &options,
 		                                  (const char *[]){ "page-faults" }, 1, NULL),
-		                 size < sizeof(size_t) ? PFMLIB_ERR_INVAL : PFMLIB_SUCCESS);
+		                 size && size < sizeof(size_t) ? PFMLIB_ERR_INVAL : PFMLIB_SUCCESS);
 		pfm_close_session(session);
 		session = NULL;
 		free(given);
@@ -1204,7 +1205,7 @@ static void no_records_without_sampling(void **state)
 	must_open(TEXTS("page-faults"));
 	assert_int_equal(pfm_next_record(session, NULL), PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_next_records(session, NULL, 1), PFMLIB_ERR_INVAL);
-	record.size = 0;
+	record.size = sizeof(record.size) - 1;
 	assert_int_equal(pfm_next_record(session, &record), PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_next_records(session, &record, 1), PFMLIB_ERR_INVAL);
 	record.size = sizeof(record);

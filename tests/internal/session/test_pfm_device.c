@@ -508,7 +508,7 @@ static void emulators_that_are_incomplete(void **state)
 	pfm_error_t why;
 
 	(void)state;
-	broken[0].size = 0;
+	broken[0].size = sizeof(broken[0].size) - 1;
 	broken[1].open = NULL;
 	broken[2].read = NULL;
 	broken[3].ioctl = NULL;

@@ -269,7 +269,7 @@ static void wrong_arguments(void **state)
 	assert_int_equal(small.value, 2000);
 	assert_int_equal(small.enabled, 77);
 	assert_int_equal(pfm_describe_count(session, 2, &info), PFMLIB_ERR_INVAL);
-	small.size = 0;
+	small.size = sizeof(small.size) - 1;
 	assert_int_equal(pfm_read_session(session, &small, 1), PFMLIB_ERR_INVAL);
 	assert_string_equal(pfm_quality_name(PFM_QUALITY_NOT_SUPPORTED), "not supported");
 	assert_string_equal(pfm_quality_name(99), "");
