@@ -35,7 +35,7 @@ from ._errors import (
     AmbiguousError, ArgumentError, ErrorCode, EventError, ImageError, ModelError, PerfmonError,
     PlacementError, SystemCallError, UnexpressibleError, UnknownEventError, UnknownPmuError)
 from .context import (Context, CpuInfo, DecodedEvent, DecodedField, DecodedRegister, EncodingTable,
-                      EventTable, Pmu, PmuFlag, Pmus, default_context)
+                      EventTable, Pmu, PmuFlag, Pmus, default_context, library_version)
 from .counting import Counted, Counting, count
 from .dispatch import Dispatch, Placement, dispatch
 from .event import (
@@ -73,9 +73,10 @@ __all__ = [
     "StackTable", "Symbol", "Symbols", "SystemCallError", "Tally", "Umask", "UnexpressibleError",
     "UnknownEventError", "UnknownPmuError", "alpha", "check_system", "constants", "coreduo",
     "count", "counter_name", "decode", "default_context", "device", "dispatch", "encode_many",
-    "event", "events", "find", "import_lists", "libpfm3", "montecito", "perf_event_attr", "plan",
-    "pmus", "profile", "read_regions", "region", "regions_cost", "reset_region", "schedule",
-    "split_events", "start_regions", "stat", "stop_regions", "tally", "write_regions"
+    "event", "events", "find", "import_lists", "library_version", "libpfm3", "montecito",
+    "perf_event_attr", "plan", "pmus", "profile", "read_regions", "region", "regions_cost",
+    "reset_region", "schedule", "split_events", "start_regions", "stat", "stop_regions", "tally",
+    "write_regions"
 ]
 
 

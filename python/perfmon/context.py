@@ -18,7 +18,7 @@ from ._c import ffi, lib, new_struct, plm_mask, read_text as c_text
 from ._errors import ArgumentError, ErrorCode, PerfmonError, UnknownEventError, UnknownPmuError, \
     c_string, check, from_code, \
     from_error, new_error, texts_of
-from .event import MAX_TEXT, Dialect, Event, EventFlag, EventInfo, Register, counter_name, \
+from .event import MAX_TEXT, Dialect, Event, EventFlag, EventInfo, Register, Rule, counter_name, \
     encode
 from .metric import Metric
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _WILDCARDS = set("*?[")
 
 __all__ = ["Context", "CpuInfo", "DecodedField", "DecodedRegister", "EncodingTable", "Pmu",
-           "PmuFlag", "default_context"]
+           "PmuFlag", "default_context", "library_version"]
 
 
 class PmuFlag(enum.IntFlag):
@@ -382,6 +382,14 @@ class Pmu:
             i += 1
         return out
 
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """Its rules: limits of its events, of sets of them, and remarks."""
+        ctx, r, out = self._context._handle(), new_struct("pfm_rule_info_t"), list[Rule]()
+        while lib.pfm_describe_rule(ctx, self.index, len(out), r) == ErrorCode.SUCCESS:
+            out.append(Rule._from_c(r))
+        return tuple(out)
+
     def __iter__(self) -> Iterator[EventInfo]:
         return iter(self.events)
 
@@ -714,6 +722,19 @@ class Context:
             raise from_error(rc, error, ctx, [text])
         return EventInfo(self, pmu[0], event[0], self._pmu(pmu[0]).name)
 
+    def rules(self, text: str) -> tuple[Rule, ...]:
+        """Rules that can hold for the event that @text names; each one's ``holds`` is that of the
+        text with its unit masks and modifiers, on this machine. Raises EventError."""
+        raw, ctx, error = c_string(text), self._handle(), new_error()
+        r, out = new_struct("pfm_rule_info_t"), list[Rule]()
+        while True:
+            rc = lib.pfm_describe_rule_by_text(ctx, raw, len(out), r, error)
+            if rc == ErrorCode.NOTFOUND and not error.code:     # past the last
+                return tuple(out)
+            if rc:
+                raise from_error(rc, error, ctx, [text])
+            out.append(Rule._from_c(r))
+
     def metric(self, text: str) -> Metric:
         """The metric that @text names: ``"ipc"``, ``"skx::Info_Thread_IPC"``. ArgumentError if it
         is an event."""
@@ -866,6 +887,11 @@ def default_context() -> Context:
         if _default is None:
             _default = Context()
         return _default
+
+
+def library_version() -> str:
+    """Version of the C library that runs."""
+    return c_text(lib.pfm_version(ffi.NULL, ffi.NULL, ffi.NULL))
 
 
 def forget_default_context() -> None:

@@ -177,9 +177,9 @@ class Modifier:
 @dataclass(frozen=True)
 class Rule:
     """A limit of events or of sets, or a remark. effect is "on", "place", "refuse", "pair",
-    "follow", "share", "limit", "needs" or "note"; counters are those of "on" and "place". depends: on a
-    fact of the machine; holds: for the event as it is, on this machine; evidence: the file of this
-    machine that shows the fact."""
+    "follow", "share", "move", "limit", "needs" or "note"; counters are those of "on" and "place".
+    depends: on a fact of the machine; holds: for the event as it is, on this machine; evidence: the
+    file of this machine that shows the fact."""
 
     name: str
     effect: str
@@ -189,6 +189,12 @@ class Rule:
     depends: bool
     holds: bool
     evidence: str
+
+    @classmethod
+    def _from_c(cls, r: Any) -> Rule:
+        return cls(c_text(r.name), c_text(r.effect), c_text(r.text), c_text(r.source),
+                   tuple(list_bits(r.counters)), bool(r.depends), bool(r.holds),
+                   ffi.string(r.evidence).decode())
 
 
 @dataclass(init=False, eq=False, repr=False)
@@ -282,11 +288,15 @@ class EventInfo:
         """Rules that can hold for it, with modifiers, levels and sets that a text may add."""
         ctx, r, out = self._context._handle(), new_struct("pfm_rule_info_t"), list[Rule]()
         while lib.pfm_describe_event_rule(ctx, self._pmu_index, self.index, len(out), r) == 0:
-            out.append(
-                Rule(c_text(r.name), c_text(r.effect), c_text(r.text), c_text(r.source),
-                     tuple(list_bits(r.counters)), bool(r.depends), bool(r.holds),
-                     ffi.string(r.evidence).decode()))
+            out.append(Rule._from_c(r))
         return tuple(out)
+
+    @property
+    def implemented(self) -> bool:
+        """False if the processor at hand reports that it does not implement the event: it can be
+        encoded, but not counted."""
+        ctx = self._context._handle()
+        return bool(lib.pfm_is_event_implemented(ctx, self._pmu_index, self.index))
 
     @cached_property
     def fields(self) -> tuple[Field, ...]:

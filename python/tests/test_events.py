@@ -433,6 +433,12 @@ def test_registers_levels_and_attributes_of_a_processor(built_in):
     (threshold,) = built_in.find("neoverse_v2::CPU_CYCLES").rules
     assert threshold.effect == "on" and threshold.counters == tuple(range(31))
     assert not threshold.holds
+    assert any(r.name == "chain" for r in built_in.pmus["cortex_a72"].rules)
+    (threshold,) = built_in.rules("neoverse_v2::CPU_CYCLES:threshold=1")
+    assert threshold.holds and built_in.rules("coreduo::L2_Lines_In") == row.rules
+    with pytest.raises(perfmon.EventError):
+        built_in.rules("coreduo::no_such_event")
+    assert row.implemented and perfmon.library_version() == perfmon.__version__
     assert built_in.pmus["montecito"].words("ear") and built_in.pmus["ev5"].words("nothing") == {}
     assert built_in.fallback_pmu is None
 
