@@ -286,7 +286,15 @@ class Installed(unittest.TestCase):
         shutil.copy(HERE + "/consumer.c", os.path.join(folder, "program.c"))
         (commands,) = re.findall(r"^```sh\n(.*?)^```$", guide, re.M | re.S)
         (project,) = re.findall(r"^```cmake\n(.*?)^```$", guide, re.M | re.S)
-        run("sh", "-ec", commands, cwd=folder, env=self.env)
+        # A shell does not undo pkg-config's quotes in $(): the prefix has another name, without
+        # a space.
+        prefix = os.path.join(folder, "prefix")
+        os.symlink(self.prefix, prefix)
+        with open(self.pc, encoding="utf-8") as f:
+            described = f.read()
+        with open(os.path.join(folder, "perfmon.pc"), "w", encoding="utf-8") as f:
+            f.write(re.sub("^prefix=.*$", "prefix=" + prefix, described, flags=re.M))
+        run("sh", "-ec", commands, cwd=folder, env={**self.env, "PKG_CONFIG_PATH": folder})
         for name in ("program", "program-static"):
             self.assertEqual(run(os.path.join(folder, name), env=self.env), VALUE, name)
         need("cmake")
