@@ -3,7 +3,8 @@
 #include "format/format.h"
 #include "base/sizes.h"
 
-static const char *const effect_names[N_RULE_EFFECTS] = {
+/* Arrays, since pointers would need relocations. */
+static const char effect_names[N_RULE_EFFECTS][8] = {
 	[RULE_COUNTERS] = "on",   [RULE_REFUSE] = "refuse", [RULE_PAIR] = "pair",
 	[RULE_FOLLOW] = "follow", [RULE_SHARE] = "share",   [RULE_LIMIT] = "limit",
 	[RULE_NEEDS] = "needs",   [RULE_NOTE] = "note",     [RULE_CLASS] = "class",

@@ -6,9 +6,10 @@
 #include <string.h>
 #include "machine/machine.h"
 
-/* A file with a number that is the fact, or its negation. */
+/* A file with a number that is the fact, or its negation. Texts are arrays, since pointers would
+ * need relocations. */
 struct fact_file {
-	const char *path;
+	char path[48];
 	bool is_negated;
 };
 
@@ -20,7 +21,7 @@ static const struct fact_file fact_files[N_MACHINE_FACTS] = {
 
 /* A word in a line of /proc/cpuinfo. */
 static const struct {
-	const char *line, *word;
+	char line[8], word[12];
 } fact_words[N_MACHINE_FACTS] = {
 	[FACT_GUEST] = { "flags", "hypervisor" },
 	[FACT_TSX] = { "flags", "rtm" },
@@ -68,7 +69,7 @@ static bool read_fact_word(const struct sys *sys, const char *line, const char *
 bool pfmi_machine_read_fact(const struct sys *sys, enum machine_fact fact, char *evidence,
                             size_t len)
 {
-	if (fact_files[fact].path)
+	if (fact_files[fact].path[0])
 		return read_fact_file(sys, &fact_files[fact], evidence, len);
 	return read_fact_word(sys, fact_words[fact].line, fact_words[fact].word, evidence, len);
 }
