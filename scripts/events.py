@@ -38,8 +38,9 @@ GATOR = "gator"             # what scripts/gator.py makes
 LISTS = (
     ((INTEL,), "intel", ["*"]),
     (ARM + (LINUX_CORES, GATOR), "arm",
-     ["cortex*", "neoverse*", "rainier", "c1_*", "cmn_700", "kryo*", "kirin*", "exynos*", "thunderx",
-      "scorpion*", "krait", "arm1136", "arm1156", "arm1176", "arm11mpcore", "nvidia_denver"]),
+     ["cortex*", "neoverse*", "rainier", "c1_*", "cmn_700", "kryo*", "kirin*", "exynos*",
+      "thunderx", "scorpion*", "krait", "arm1136", "arm1156", "arm1176",
+      "arm11mpcore", "nvidia_denver"]),
     ((LINUX,), "amd", ["amdzen[1-5]"]),
     ((NEWER,), "amd", ["amdzen6"]),
     ((LINUX,), "armv8", ["a64fx", "ampereone*", "cmn", "emag", "hip0*", "imx*", "thunderx2",

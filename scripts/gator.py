@@ -115,7 +115,8 @@ def write_events(rows, file, names, lists, path):
             if not r["code"]:
                 continue
             name = find_name(r, file, names, lists)
-            f.write(("<!--%s-->" % name if name else "") + "<event event=%s title=%s name=%s%s/>\n" % (
+            f.write("<!--%s-->" % name if name else "")
+            f.write("<event event=%s title=%s name=%s%s/>\n" % (
                 quoteattr(r["code"]), quoteattr(r["title"]), quoteattr(r["name"]),
                 " counter=" + quoteattr(r["fixed_counter"]) if r["fixed_counter"] else ""))
         f.write("</category>\n")

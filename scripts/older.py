@@ -19,7 +19,8 @@ SOURCE = "names and numbers of libpfm4, 2026-06"
 
 P6 = ["pmctype perf 4", "device cpu", "use x86.select", "use x86.count", "use x86.facts",
       "counter 0..1 width=40 control=0x186 value=0xc1"]
-CORE2 = P6 + ["use x86.core2", "counter F0..2 width=40 control=0x38d value=0x309", "default on=0..1"]
+CORE2 = P6 + ["use x86.core2", "counter F0..2 width=40 control=0x38d value=0x309",
+              "default on=0..1"]
 KNC = P6[:-1] + ["use x86.any", "counter 0..1 width=40 control=0x28 value=0x20"]
 K7 = ["use amd.select", "counter 0..3 width=48 control=0xc0010000 value=0xc0010004"]
 K8 = [*K7, "use amd.shared_nb"]

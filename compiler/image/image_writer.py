@@ -549,8 +549,8 @@ class ImageWriter:
 
     def pack_head(self, at, size, offsets, table):
         """Offsets are relative to the head."""
-        name, everything, texts, (perf_type, libpfm_type, flags, encoder,
-                                  n_general), counts, slices, n_alias_rows, (n_rules, rules), keys = table
+        name, everything, texts, types, counts, slices, n_alias_rows, (n_rules, rules), keys = table
+        perf_type, libpfm_type, flags, encoder, n_general = types
         rules = n_rules, offsets["rules"] + rules * SIZES["rules"] - at, offsets["rule_tests"] - at
         return struct.pack(
             self.order + FORMATS["tables"], TABLE_MAGIC, size - at, everything, *texts,

@@ -40,7 +40,7 @@ struct command {
 	const struct command_option *options;
 	bool stops_at_operand; /* arguments after the first operand belong to another program */
 	bool reads_recording;  /* the last operand is a recording; perf expects it after -i */
-	bool is_program;       /* run() executes another program, which has the options and the help */
+	bool is_program; /* run() executes another program, which has the options and the help */
 	int (*run)(struct command_args *args);
 };
 

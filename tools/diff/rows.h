@@ -70,7 +70,8 @@ int put_diff_flame_graph(struct diff *d, FILE *out);
 /* Reads both recordings and compares them. EXIT_DONE, or EXIT_REFUSED with everything said. */
 int compute_diff(struct diff *d);
 /* True if most samples of NEW, and of OLD, are in functions that the other recording has in a file
- * of another name, as those of app-1.0 and app-1.1 are. *@old_name, *@new_name: the names of two files. */
+ * of another name, as those of app-1.0 and app-1.1 are. *@old_name, *@new_name: the names of two
+ * files. */
 bool has_renamed_files(const struct diff *d, const char **old_name, const char **new_name);
 void free_diff(struct diff *d);
 

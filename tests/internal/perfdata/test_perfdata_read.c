@@ -922,8 +922,8 @@ static void losses_without_a_record_are_kept(void **state)
 	assert_int_equal(told, 5);
 }
 
-/* A recording has the attributes of an event to its last configuration word; one without later words
- * has the 128 bytes of attributes that the perf of Linux 6.1 reads. */
+/* A recording has the attributes of an event to its last configuration word; one without later
+ * words has the 128 bytes of attributes that the perf of Linux 6.1 reads. */
 static void keeps_all_configuration_words(void **state)
 {
 	static const struct {

@@ -10,11 +10,10 @@ static void config_word_names(void **state)
 		const char *name;
 		int word;
 	} names[] = {
-		{ "config", 0 },    { "CONFIG", 0 },      { "config0", 0 },  { "Config1", 1 },
-		{ "config2", 2 },   { "config3", 3 },     { "config4", 4 },
-		{ "config5", -1 }, { "config/", -1 },
-		{ "config00", -1 }, { "config1x", -1 },   { "confi", -1 },   { "", -1 },
-		{ "xconfig", -1 },  { "PERFEVTSEL", -1 },
+		{ "config", 0 },   { "CONFIG", 0 },    { "config0", 0 },     { "Config1", 1 },
+		{ "config2", 2 },  { "config3", 3 },   { "config4", 4 },     { "config5", -1 },
+		{ "config/", -1 }, { "config00", -1 }, { "config1x", -1 },   { "confi", -1 },
+		{ "", -1 },        { "xconfig", -1 },  { "PERFEVTSEL", -1 },
 	};
 
 	(void)state;

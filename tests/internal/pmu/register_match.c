@@ -170,8 +170,9 @@ static void rows_with_presets(void **state)
 			if (!is_event(t, row) || !has_presets(t, row))
 				continue;
 			config_of(t, row, config);
-			if (!pfmi_pmu_decode_config_words(t, config, ALL_CONFIG_WORDS, &ev) || ev.n_user_fields ||
-			    ev.chosen_groups || rank_row(t, ev.row_index) > rank_row(t, row))
+			if (!pfmi_pmu_decode_config_words(t, config, ALL_CONFIG_WORDS, &ev) ||
+			    ev.n_user_fields || ev.chosen_groups ||
+			    rank_row(t, ev.row_index) > rank_row(t, row))
 				fail_msg("%s::%s is taken for another row",
 				         table_get_text(t, t->name), table_get_row_name(t, row));
 			if (!ev.has_counter_values)
