@@ -268,6 +268,19 @@ static void decode_encoder_control(struct set_decoder *d, unsigned i)
 	}
 }
 
+/* Sets the levels of the @n events @candidates to those of the control register of event @event, if
+ * the set has one. */
+static void decode_excluded_levels(const struct set_decoder *d, int32_t event,
+                                   struct event *candidates, unsigned n)
+{
+	for (unsigned i = 0; i < d->n_regs; i++)
+		for (unsigned k = 0;
+		     k < n && d->regs[i].kind == PFM_REG_PMC && d->regs[i].event == event; k++)
+			pfmi_pmu_set_excluded_levels(
+				d->table, pfmi_pmu_get_register_name(d->table, &d->regs[i]),
+				d->regs[i].value, &candidates[k]);
+}
+
 /* Words of a perf attribute: those of one event have the same index. */
 static void decode_perf_config(struct set_decoder *d, unsigned i)
 {
@@ -285,6 +298,7 @@ static void decode_perf_config(struct set_decoder *d, unsigned i)
 			    d->regs[k].num < N_CONFIG_WORDS)
 				g.config[d->regs[k].num] = d->regs[k].value;
 		n = list_candidates(&g, candidates, MAX_CANDIDATES);
+		decode_excluded_levels(d, d->regs[i].event, candidates, n);
 	}
 	write_entries(d, i, -1, candidates, n);
 }

@@ -149,3 +149,19 @@ void pfmi_pmu_set_decoded_levels(const struct decode_target *g, struct event *ev
 	ev->plm = plm == pfmi_pmu_get_encoder(g->table)->default_levels && !own ? 0 : (uint8_t)plm;
 	ev->has_no_levels = g->has_level_bits && !plm && !own;
 }
+
+void pfmi_pmu_set_excluded_levels(const struct table *t, const char *reg, uint64_t value,
+                                  struct event *ev)
+{
+	struct decode_target g = { .table = t, .reg_name = reg, .value = value };
+	unsigned plm;
+
+	g.layout = pfmi_pmu_get_register_layout(t, reg, &g.n_layout);
+	if (!g.layout || !pfmi_pmu_find_register_field(&g, "nsh"))
+		return;
+	plm = (get_layout_value(&g, "p") ? 0 : PFM_PLM0) | (get_layout_value(&g, "u") ? 0 : PFM_PLM3);
+	ev->has_no_levels = !plm && !get_layout_value(&g, "nsh");
+	if (get_layout_value(&g, "nsh"))
+		plm = plm == pfmi_pmu_get_encoder(t)->default_levels ? 0 : plm | PFMI_PLMH;
+	ev->plm = (uint8_t)plm;
+}

@@ -455,6 +455,10 @@ bool pfmi_pmu_find_decoded_event(struct decode_target *g, unsigned i, struct eve
 bool pfmi_pmu_decode_shared_levels(struct decode_target *g, const char *reg, uint64_t value);
 /* Sets the levels of @ev to those of the register if they are not the default levels. */
 void pfmi_pmu_set_decoded_levels(const struct decode_target *g, struct event *ev);
+/* Sets the levels of @ev to those that its control register @reg excludes by the bits p, u and nsh,
+ * as the kernel computes it from a perf attribute. */
+void pfmi_pmu_set_excluded_levels(const struct table *t, const char *reg, uint64_t value,
+                                  struct event *ev);
 /* The extra register of @ev, an event of target @g, with the code of the target; 0 for none. */
 uint32_t pfmi_pmu_get_decoded_extra_register(const struct decode_target *g, const struct event *ev);
 /* Finds the best event of @t with the configuration words @config, of which only those in @words
