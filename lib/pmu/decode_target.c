@@ -159,7 +159,8 @@ void pfmi_pmu_set_excluded_levels(const struct table *t, const char *reg, uint64
 	g.layout = pfmi_pmu_get_register_layout(t, reg, &g.n_layout);
 	if (!g.layout || !pfmi_pmu_find_register_field(&g, "nsh"))
 		return;
-	plm = (get_layout_value(&g, "p") ? 0 : PFM_PLM0) | (get_layout_value(&g, "u") ? 0 : PFM_PLM3);
+	plm = (get_layout_value(&g, "p") ? 0 : PFM_PLM0) |
+	      (get_layout_value(&g, "u") ? 0 : PFM_PLM3);
 	ev->has_no_levels = !plm && !get_layout_value(&g, "nsh");
 	if (get_layout_value(&g, "nsh"))
 		plm = plm == pfmi_pmu_get_encoder(t)->default_levels ? 0 : plm | PFMI_PLMH;

@@ -66,7 +66,7 @@ static void bits_of_fields(void **state)
 		uint64_t ours[N_CONFIG_WORDS], parts[N_CONFIG_WORDS], slow[N_CONFIG_WORDS],
 			value = unit_random(&seed) >> unit_random(&seed) % 64;
 
-		for (unsigned i = 0; i < 4; i++)
+		for (unsigned i = 0; i < N_CONFIG_WORDS; i++)
 			ours[i] = parts[i] = slow[i] = unit_random(&seed);
 		assert_true(pfmi_pmu_extract_field(&f, ours) == get_slowly(&f, slow));
 		field_insert(&f, ours, value);

@@ -820,7 +820,8 @@ static void structs_of_every_length(void **state)
 	end_session();
 	for (size_t size = 0; size <= sizeof(sampling) + 24; size++) {
 		/* A size of 0 is that of version 1.0. */
-		pfm_sampling_t *given = calloc(1, size > sizeof(sampling) ? size : sizeof(sampling));
+		pfm_sampling_t *given =
+			calloc(1, size > sizeof(sampling) ? size : sizeof(sampling));
 
 		assert_non_null(given);
 		memcpy(given, &size, sizeof(size));
