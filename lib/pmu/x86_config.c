@@ -90,7 +90,7 @@ const uint64_t *pfmi_x86_build_own_config(const struct event *ev, uint64_t own[N
 
 	if (x86_is_libpfm3_view(ev->table)) {
 		own[0] = build_libpfm3_config(ev);
-		own[1] = own[2] = own[3] = 0;
+		memset(own + 1, 0, (N_CONFIG_WORDS - 1) * sizeof(*own));
 		return own;
 	}
 	pfmi_pmu_build_config_words(ev, ANY_COUNTER, own);
