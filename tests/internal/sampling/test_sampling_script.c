@@ -819,9 +819,10 @@ static void structs_of_every_length(void **state)
 	expect_every_length(fill_buffers, &b, sizeof(b));
 	end_session();
 	for (size_t size = 0; size <= sizeof(sampling) + 24; size++) {
-		/* A size of 0 is that of version 1.0. */
-		pfm_sampling_t *given =
-			calloc(1, size > sizeof(sampling) ? size : sizeof(sampling));
+		/* No more than the size says, so that sanitizers see reads behind it. A size of 0
+		 * is that of version 1.0. */
+		size_t room = size == 0 ? sizeof(sampling) : size;
+		pfm_sampling_t *given = calloc(1, room > sizeof(size_t) ? room : sizeof(size_t));
 
 		assert_non_null(given);
 		memcpy(given, &size, sizeof(size));
