@@ -27,7 +27,8 @@ PMUC = os.environ.get("PERFMON_PMUC", os.path.join(SOURCE, "compiler/pmuc.py"))
 REFUSED = ("pfm dispatch --pmu coreduo Mul Div", "pfm encode neoverse_n1::L2D_CACHE_REFIL")
 # Lines for a machine that counts run until they are interrupted, or need rights: they may end with
 # "nothing could be counted".
-OPEN_END = re.compile(r"^pfm (stat|record|top)\b.* (-a|-p \d+|-C \S+|-I \d+)\b|^pfm (serve\b|top$)")
+OPEN_END = re.compile(r"^pfm (stat|record|top)\b.* (-a|-p \d+|-C \S+|-I \d+)\b"
+                      r"|^pfm (serve\b|top$)|^pfm-exporter\b")
 # Whether a change is significant depends on the samples; whether an event can be sampled, on the
 # machine.
 EITHER = re.compile(r"^pfm (diff .*--fail-above|mem record|record --metric)")
@@ -105,6 +106,8 @@ class Examples(unittest.TestCase):
         cls.bin = os.path.join(cls.folder, "bin")
         os.makedirs(cls.bin)
         os.symlink(PFM, os.path.join(cls.bin, "pfm"))
+        os.symlink(os.path.join(os.path.dirname(PFM), "pfm-exporter"),
+                   os.path.join(cls.bin, "pfm-exporter"))
         cls.script(os.path.join("bin", "pmuc.py"), 'exec "%s" "%s" "$@"' % (sys.executable, PMUC))
         cls.script(os.path.join("bin", "make"), "exit 0")
         os.symlink(os.path.join(BUILD, "examples", "example_regions"),

@@ -480,6 +480,8 @@ class ForeignText(Folder):
                 continue
             with open(path, encoding="utf-8") as f:
                 for number, line in enumerate(f, 1):
+                    if "dup2(" in line:
+                        continue        # a child gets descriptors; pfm writes nothing
                     for word in ("STDOUT_FILENO", "STDERR_FILENO", "dprintf(", "write(1,",
                                  "write(2,", "dumpfd(", "fdopen(1", "fdopen(2"):
                         self.assertNotIn(word, line, "%s:%d" % (name, number))
