@@ -150,7 +150,7 @@ typedef struct pfm_region_info {
 } pfm_region_info_t;
 
 /** The count of one event in one row. */
-typedef struct pfm_region_count {
+typedef struct pfm_region_event_count {
 	size_t size;
 	uint64_t inclusive, exclusive;
 	uint64_t visits; /**< outermost visits that were counted completely; inclusive, min, max and
