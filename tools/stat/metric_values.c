@@ -248,13 +248,16 @@ bool evaluate_rows(const struct stat_job *job, const struct stat_metric *m,
                    struct metric_answer *out)
 {
 	struct collected_rows c = { 0 };
+	int rc = PFMLIB_SUCCESS;
 	bool is_computed;
 
 	*out = (struct metric_answer){ .info = PFM_INIT(out->info), .value = PFM_INIT(out->value) };
 	is_computed = !pfm_describe_metric(job->ctx, m->pmu, m->event, &out->info) &&
 	              collect_rows(job, m, rows, &out->info, whole, &c) &&
-	              !compute_rows(job, m, elapsed, &c, &out->value) &&
+	              !(rc = compute_rows(job, m, elapsed, &c, &out->value)) &&
 	              !(whole && out->value.state);
+	if (c.failed || rc == PFMLIB_ERR_NOMEM)
+		report_no_memory();
 	free(c.counts);
 	return is_computed;
 }
