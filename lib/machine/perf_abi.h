@@ -66,8 +66,8 @@ struct __attribute__((may_alias)) perf_attr {
 	uint64_t config4;
 };
 
-/* The size of the oldest version from VER7 on that has all members in use. A kernel answers E2BIG
- * to members that it does not have, whatever their size. */
+/* The size of the oldest version from VER7 on that has all members in use. A kernel whose struct is
+ * shorter accepts it if the rest is 0, and answers E2BIG otherwise. */
 static inline uint32_t perf_attr_get_size(uint64_t config3, uint64_t config4)
 {
 	return config4   ? PERF_ATTR_CONFIG4_SIZE

@@ -129,7 +129,7 @@ static int take_given_record(struct sample_visitor *v)
 	return 1;
 }
 
-/* Reads the next record into v->record: 1, 0 if there is none at present, or an error code. */
+/* Reads the next record into v->record. Returns 1, 0 if there is none yet, or an error code. */
 static int read_next_record(struct sample_visitor *v)
 {
 	if (v->source == SOURCE_CALLER)
@@ -137,8 +137,8 @@ static int read_next_record(struct sample_visitor *v)
 	return pfm_next_record(v->session, &v->record);
 }
 
-/* Takes the next record whose frames are there, in v->record. Returns 1, 0 if there is none, or an
- * error code. */
+/* Stores in v->record the next record that does not wait for a part of its call chain. Returns 1, 0
+ * if there is none yet, or an error code. */
 static int take_record(struct sample_visitor *v)
 {
 	while (!chains_take_record(&v->chains, &v->record)) {

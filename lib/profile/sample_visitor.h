@@ -64,8 +64,8 @@ void end_sample_visit(struct sample_visitor *v);
 /* Adds the record of a caller, which stays valid until visit_next_sample() returns 0. */
 void give_record_to_visitor(struct sample_visitor *v, const pfm_record_t *record);
 /* Goes to the next sample. Reads tasks, losses and times of the records before it. Returns 1, 0 if
- * there is none at present (of a recording: no more), or an error code. Samples whose event is
- * unknown are losses. */
+ * there is none yet (at the end of a recording: no more), or an error code. Samples of unknown
+ * events are counted as lost. */
 int visit_next_sample(struct sample_visitor *v, struct visited_sample *sample);
 /* Gives the sample the whole chain of its callers (chains_complete()). */
 void complete_visited_chain(struct sample_visitor *v, const struct visited_sample *sample);

@@ -21,7 +21,7 @@ struct counted_metric {
 	double observed; /* the least share of the time in which a count was taken */
 	int64_t group;   /* -1: no group so far */
 	bool is_across_groups;
-	int missing; /* number of a count without a value */
+	int missing; /* index of the first count without a value; -1: all have one */
 };
 
 static double get_missing_value(void)

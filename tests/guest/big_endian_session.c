@@ -73,7 +73,7 @@ static bool counted(unsigned i, uint64_t value)
 #define B "syscalls:sys_enter_getpgid"
 #define C "syscalls:sys_exit_getppid"
 #define D "syscalls:sys_exit_getpgid"
-/* Calls that nobody makes here. */
+/* Calls that this program does not make. */
 #define NONE "syscalls:sys_enter_getsid,syscalls:sys_exit_getsid,syscalls:sys_enter_getpriority"
 
 /* ---- what is read ---------------------------------------------------------------------------- */

@@ -134,8 +134,7 @@ static bool is_intel_match(const struct l4_host_identity *m, const struct l4_pmu
 	return false;
 }
 
-/* ---- other processors
- * ------------------------------------------------------------------------------ */
+/* ---- other processors ------------------------------------------------------------------------ */
 
 static bool has_line_key(const char *line, const char *key)
 {

@@ -61,8 +61,8 @@ static size_t add_frame(const struct text_pool *t, char *text, size_t at, size_t
 
 #define STACK_MAX ((uint64_t)1 << 24) /* bytes of a stack as a text */
 
-/* Makes room for @more bytes after the first @at of the text. Returns false if memory is short or
- * the text would exceed STACK_MAX. */
+/* Enlarges the text so that @more bytes fit after the first @at. Returns false without memory, or
+ * if the text would exceed STACK_MAX. */
 static bool reserve_stack(struct profile_reader *r, size_t at, size_t more)
 {
 	size_t capacity = 2 * (at + more) + 1;

@@ -6,11 +6,10 @@
 #include <ctype.h>
 #include <string.h>
 
-/* ---- unqualified names
- * ----------------------------------------------------------------------- */
+/* ---- unqualified names ----------------------------------------------------------------------- */
 
-/* What distinguishes equal names within a function is not shown: "_1", "__12_".
- */
+/* Skips the number of a name that its function has several times ("_1", "__12_"): it is not
+ * shown. */
 static void skip_discriminator(struct cpp_name *n)
 {
 	const char *begin = n->next;
@@ -140,9 +139,7 @@ struct cpp_node *cpp_read_unqualified_name(struct cpp_name *n)
 	return name;
 }
 
-/* ---- names
- * -----------------------------------------------------------------------------------
- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 /* One step of a nested name; @before: the steps before it, or NULL. */
 static struct cpp_node *read_step(struct cpp_name *n, struct cpp_node *before)
@@ -264,8 +261,7 @@ struct cpp_node *cpp_read_entity_name(struct cpp_name *n)
 	return n->failed ? cpp_add_node(n, CPP_TEXT, NULL, NULL) : name;
 }
 
-/* ---- what compilers make
- * --------------------------------------------------------------------- */
+/* ---- what compilers make --------------------------------------------------------------------- */
 
 static struct cpp_node *add_prefixed(struct cpp_name *n, const char *text, struct cpp_node *of)
 {
@@ -378,9 +374,7 @@ static struct cpp_node *read_special(struct cpp_name *n)
 	return read_thunk(n);
 }
 
-/* ---- functions
- * -------------------------------------------------------------------------------
- */
+/* ---- functions ------------------------------------------------------------------------------- */
 
 const struct cpp_node *cpp_get_own_name(const struct cpp_node *name)
 {

@@ -58,9 +58,7 @@ static struct cpp_node *read_function_argument(struct cpp_name *n)
 	return cpp_add_number(n, CPP_ARGUMENT, NULL, 1 + cpp_read_index(n, false));
 }
 
-/* ---- names
- * -----------------------------------------------------------------------------------
- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 /* @scope::name, or the name alone; with "on" an operator, with "dn" a
  * destructor. */
@@ -113,9 +111,7 @@ static struct cpp_node *read_scoped_name(struct cpp_name *n)
 	return read_base_name(n, scope);
 }
 
-/* ---- operators
- * -------------------------------------------------------------------------------
- */
+/* ---- operators ------------------------------------------------------------------------------- */
 
 static struct cpp_node *add_operation(struct cpp_name *n, enum cpp_kind kind,
                                       const struct cpp_operator *op, struct cpp_node *left,
@@ -127,7 +123,7 @@ static struct cpp_node *add_operation(struct cpp_name *n, enum cpp_kind kind,
 	return node;
 }
 
-/* A member may be a name alone, which is no expression of its own. */
+/* Reads the member after "." or "->": a name, or an expression. */
 static struct cpp_node *read_member(struct cpp_name *n)
 {
 	char c = cpp_peek(n, 0), d = cpp_peek(n, 1);

@@ -120,7 +120,7 @@ char cpp_peek(const struct cpp_name *n, size_t i);
 bool cpp_take(struct cpp_name *n, const char *text);
 /* Skips @text, which has to come next. */
 void cpp_expect(struct cpp_name *n, const char *text);
-/* A new node; with n->failed set, one that is used by nobody. Never NULL. */
+/* Makes a node. Never NULL: after a failure, which n->failed tells, its contents do not matter. */
 struct cpp_node *cpp_add_node(struct cpp_name *n, enum cpp_kind kind, struct cpp_node *left,
                               struct cpp_node *right);
 struct cpp_node *cpp_add_text(struct cpp_name *n, const char *text, size_t length);
@@ -184,8 +184,8 @@ char cpp_last_char(const struct cpp_text *t);
 /* True if one more node may be printed. */
 bool cpp_begin_node(struct cpp_text *t);
 void cpp_end_node(struct cpp_text *t);
-/* What a template parameter stands for, in t->scope, which becomes the scope of that; other nodes
- * are returned. */
+/* Returns the template argument that the template parameter @node stands for in t->scope, and sets
+ * t->scope to that argument's scope. Returns other nodes as they are. */
 const struct cpp_node *cpp_resolve(struct cpp_text *t, const struct cpp_node *node);
 /* Elements of the first pack in @pattern; -1: it has none. */
 int cpp_count_pack(struct cpp_text *t, const struct cpp_node *pattern);

@@ -57,9 +57,7 @@ static void print_template(struct cpp_text *t, const struct cpp_node *node)
 	cpp_put(t, cpp_last_char(t) == '>' ? " >" : ">");
 }
 
-/* ---- functions
- * -------------------------------------------------------------------------------
- */
+/* ---- functions ------------------------------------------------------------------------------- */
 
 static void print_function(struct cpp_text *t, const struct cpp_node *node, bool has_result);
 
@@ -121,9 +119,7 @@ static void print_function(struct cpp_text *t, const struct cpp_node *node, bool
 	t->scope = outer;
 }
 
-/* ---- names
- * -----------------------------------------------------------------------------------
- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 static void print_enclosed(struct cpp_text *t, const char *open, const struct cpp_node *node,
                            const char *close)

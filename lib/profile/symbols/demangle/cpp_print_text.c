@@ -48,8 +48,7 @@ void cpp_end_node(struct cpp_text *t)
 	t->depth--;
 }
 
-/* ---- template parameters
- * --------------------------------------------------------------------- */
+/* ---- template parameters --------------------------------------------------------------------- */
 
 /* Element @i of @list, or NULL. */
 static const struct cpp_node *get_element(const struct cpp_node *list, uint32_t i)
@@ -112,9 +111,7 @@ int cpp_count_pack(struct cpp_text *t, const struct cpp_node *pattern)
 	return n;
 }
 
-/* ---- lists
- * -----------------------------------------------------------------------------------
- */
+/* ---- lists ----------------------------------------------------------------------------------- */
 
 void cpp_print_list(struct cpp_text *t, const struct cpp_node *list)
 {

@@ -13,8 +13,8 @@ struct derived_type {
 	const char *sign;
 };
 
-/* What @node refers to. A reference to a reference is one, of the weaker kind.
- * Changes t->scope to that of the result. */
+/* Returns the type that @node points or refers to, and the sign. References to references collapse:
+ * "&" wins over "&&". Sets t->scope to the scope of the result. */
 static struct derived_type get_derived(struct cpp_text *t, const struct cpp_node *node)
 {
 	struct derived_type d = { cpp_resolve(t, node->left), node->kind == CPP_POINTER ? "*"

@@ -36,9 +36,7 @@ void cpp_leave(struct cpp_name *n)
 	n->depth--;
 }
 
-/* ---- nodes
- * -----------------------------------------------------------------------------------
- */
+/* ---- nodes ----------------------------------------------------------------------------------- */
 
 struct cpp_node *cpp_add_node(struct cpp_name *n, enum cpp_kind kind, struct cpp_node *left,
                               struct cpp_node *right)
@@ -77,8 +75,7 @@ struct cpp_node *cpp_remember(struct cpp_name *n, struct cpp_node *node)
 	return node;
 }
 
-/* ---- numbers and names
- * ----------------------------------------------------------------------- */
+/* ---- numbers and names ----------------------------------------------------------------------- */
 
 uint32_t cpp_read_decimal(struct cpp_name *n)
 {
@@ -140,9 +137,7 @@ struct cpp_node *cpp_read_source_name(struct cpp_name *n)
 	return n->last_name;
 }
 
-/* ---- references
- * ------------------------------------------------------------------------------
- */
+/* ---- references ------------------------------------------------------------------------------ */
 
 /* The abbreviations of section 5.1.8: their letter, their text, the name of
  * their constructors, and what they stand for where a constructor follows

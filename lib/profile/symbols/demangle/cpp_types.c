@@ -54,9 +54,7 @@ static struct cpp_node *read_builtin_type(struct cpp_name *n)
 	return NULL;
 }
 
-/* ---- qualifiers
- * ------------------------------------------------------------------------------
- */
+/* ---- qualifiers ------------------------------------------------------------------------------ */
 
 size_t cpp_take_qualifiers(struct cpp_name *n)
 {
@@ -85,9 +83,7 @@ static struct cpp_node *add_qualifiers(struct cpp_name *n, struct cpp_node *inne
 	return inner;
 }
 
-/* ---- functions
- * -------------------------------------------------------------------------------
- */
+/* ---- functions ------------------------------------------------------------------------------- */
 
 /* True at the end of a function, or at the reference qualifier before it. */
 static bool is_at_end_of_parameters(const struct cpp_name *n)
@@ -174,8 +170,7 @@ static bool is_at_function(const struct cpp_name *n)
 	return c == 'F' || (c == 'D' && d && strchr("oOwx", d));
 }
 
-/* ---- compound types
- * -------------------------------------------------------------------------- */
+/* ---- compound types -------------------------------------------------------------------------- */
 
 /* The number of elements, an expression, or nothing; then "_". */
 static struct cpp_node *read_dimension(struct cpp_name *n)
@@ -380,9 +375,7 @@ struct cpp_node *cpp_read_type(struct cpp_name *n)
 	return is_known ? type : cpp_remember(n, type);
 }
 
-/* ---- templates
- * -------------------------------------------------------------------------------
- */
+/* ---- templates ------------------------------------------------------------------------------- */
 
 struct cpp_node *cpp_read_template_parameter(struct cpp_name *n)
 {
