@@ -23,7 +23,7 @@ from image.layout import (
     CODE_INDEX_ANY_UMASK, compute_checksum, find_config1_fields, get_config1, extra_register,
     make_filter_words, find_first_pieces, hash_host, list_host_keys, pack_row, pack_slots,
     place_entries, compute_sparse_slot_count)
-from image.rule_keys import find_rule_keys
+from image.rule_keys import compute_rule_keys
 
 # Strings must not contain terminal control characters, because they are printed.
 CONTROLS = {c: " " for c in range(1, 0xa0) if c < 0x20 or c > 0x7e} | {0: ""}
@@ -502,7 +502,7 @@ class ImageWriter:
                             len(t.rows), n_names, n_slot, n_code_index,
                             len(groups)), slices, len(t.alias_rows),
                            (len(t.rules), self.rules.store_slice(map(self.add_rule, t.rules))),
-                           find_rule_keys(t)))
+                           compute_rule_keys(t)))
 
     def index_tables(self, tables):
         """Makes the index of table names; own names precede aliases."""

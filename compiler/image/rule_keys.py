@@ -3,14 +3,14 @@
 table."""
 
 from language import tables as pt
-from language.rules import SINGLE_EFFECTS
+from language.rules import SINGLE_EFFECTS, STATES
 
-LEVELS = 6        # number of the word of privilege levels
+LEVELS = STATES["levels"][0]
 ROWS_ALONE = 1    # some rule holds for a row as it is
 N_WORDS = 5
 
 
-def find_rule_keys(t):
+def compute_rule_keys(t):
     """Returns the keys of fields that rules of single events test, and ROWS_ALONE. Texts that are
     precise and events without a row are examined in any case."""
     rules = [split_tests(r) for r in t.rules if r.effect in SINGLE_EFFECTS]

@@ -12,21 +12,41 @@
 
 /* ---- tests ----------------------------------------------------------------------------------- */
 
-/* Do all tests of the rule pass? Tests that are joined are alternatives. */
-static bool holds_rule(const struct table *t, const struct rule *r, const struct rule_state *s)
+/* Can a text change what the test reads: has the table a modifier for these bits? Precision, levels
+ * and the machine may differ for every event. */
+static bool is_test_open(const struct table *t, const struct rule_test *test)
+{
+	if (test->word >= RULE_PRECISION)
+		return true;
+	for (unsigned i = 0; i < t->n_fields; i++) {
+		const struct field *f = &table_fields(t)[i];
+
+		for (unsigned k = 0; f->is_modifier && k < f->n_ranges; k++)
+			if (f->ranges[k].config_word == test->word &&
+			    test->mask >> f->ranges[k].lsb & 1)
+				return true;
+	}
+	return false;
+}
+
+/* Do all tests of the rule pass? Tests that are joined are alternatives. @may_change: those that a
+ * text can change pass. */
+static inline bool pass_tests(const struct table *t, const struct rule *r,
+                              const struct rule_state *s, bool may_change)
 {
 	const struct rule_test *test = table_rule_tests(t) + r->first_test;
+	bool passes = false;
 
 	for (unsigned i = 0; i < r->n_tests; i++) {
 		uint64_t v = s->words[test[i].word] & test[i].mask;
-		bool passes = v >= test[i].low && v <= test[i].high;
 
-		for (; test[i].joins_next; i++) {
-			v = s->words[test[i + 1].word] & test[i + 1].mask;
-			passes |= v >= test[i + 1].low && v <= test[i + 1].high;
-		}
+		passes |= (v >= test[i].low && v <= test[i].high) ||
+		          (may_change && is_test_open(t, &test[i]));
+		if (test[i].joins_next)
+			continue;
 		if (!passes)
 			return false;
+		passes = false;
 	}
 	return true;
 }
@@ -107,7 +127,8 @@ static int limit_event(struct rule_use *u, const struct rule *r, unsigned i)
 
 /* ---- all rules ------------------------------------------------------------------------------- */
 
-static void find_rule_events(struct rule_use *u)
+/* Lists the events for which each rule holds. */
+static void list_rule_events(struct rule_use *u)
 {
 	const struct encode_request *req = u->request;
 	const struct rule *r = table_rules(req->table);
@@ -119,18 +140,21 @@ static void find_rule_events(struct rule_use *u)
 
 		pfmi_rules_read_state(req, &req->events[i], &s);
 		for (unsigned k = 0; k < req->table->n_rules; k++)
-			if (holds_rule(req->table, &r[k], &s))
+			if (pass_tests(req->table, &r[k], &s, false))
 				u->events[k] |= (uint64_t)1 << i;
 	}
 }
 
 int pfmi_pmu_apply_rules(const struct encode_request *req, struct plan *out, pfm_error_t *why)
 {
-	struct rule_use u = { .request = req, .plan = out, .why = why };
 	const struct rule *r = table_rules(req->table);
+	struct rule_use u; /* its arrays are large: only the rules of the table are set to 0 */
 	int rc = PFMLIB_SUCCESS;
 
-	find_rule_events(&u);
+	u.request = req;
+	u.plan = out;
+	u.why = why;
+	list_rule_events(&u);
 	for (unsigned k = 0; k < req->table->n_rules && !rc; k++) {
 		for (uint64_t left = u.events[k]; left && !rc; left &= left - 1)
 			rc = limit_event(&u, &r[k], base_find_lowest_bit(left));
@@ -153,44 +177,6 @@ static bool is_general_rule(const struct table *t, const struct rule *r)
 	return r->effect == RULE_NOTE;
 }
 
-/* Can a text change the bits of the test: has the table a modifier for them, or has the event's row
- * unit masks? */
-static bool is_test_open(const struct event *ev, const struct rule_test *test)
-{
-	const struct table *t = ev->table;
-
-	if (test->word >= RULE_PRECISION)
-		return true;
-	for (unsigned i = 0; i < t->n_fields; i++) {
-		const struct field *f = &table_fields(t)[i];
-
-		for (unsigned k = 0; f->is_modifier && k < f->n_ranges; k++)
-			if (f->ranges[k].config_word == test->word &&
-			    test->mask >> f->ranges[k].lsb & 1)
-				return true;
-	}
-	return false;
-}
-
-/* Can the rule hold for the event, with modifiers or at levels that a text may add? */
-static bool can_hold_rule(const struct event *ev, const struct rule *r, const struct rule_state *s)
-{
-	const struct rule_test *test = table_rule_tests(ev->table) + r->first_test;
-	bool passes = false;
-
-	for (unsigned i = 0; i < r->n_tests; i++) {
-		uint64_t v = s->words[test[i].word] & test[i].mask;
-
-		passes |= (v >= test[i].low && v <= test[i].high) || is_test_open(ev, &test[i]);
-		if (test[i].joins_next)
-			continue;
-		if (!passes)
-			return false;
-		passes = false;
-	}
-	return true;
-}
-
 const struct rule *pfmi_pmu_find_event_rule(const struct event *ev, unsigned *at)
 {
 	struct encode_request req = { .table = ev->table, .plm = PFM_PLM0 | PFM_PLM3 };
@@ -204,7 +190,7 @@ const struct rule *pfmi_pmu_find_event_rule(const struct event *ev, unsigned *at
 		const struct rule *of = &r[(*at)++];
 
 		if (of->effect != RULE_CLASS && !is_general_rule(ev->table, of) &&
-		    can_hold_rule(ev, of, &s))
+		    pass_tests(ev->table, of, &s, true))
 			return of;
 	}
 	return NULL;
@@ -218,7 +204,7 @@ bool pfmi_pmu_holds_rule(const struct event *ev, const struct rule *r, unsigned 
 	struct rule_state s;
 
 	pfmi_rules_read_state(&req, ev, &s);
-	return holds_rule(ev->table, r, &s);
+	return pass_tests(ev->table, r, &s, false);
 }
 
 unsigned pfmi_pmu_list_rule_facts(const struct table *t, const struct rule *r)
