@@ -9,8 +9,8 @@
             [--contract FILE]    with the metrics that every processor has (standard_metrics.py)
             [--partners FILE]    with the events to sample for metrics (partners.py)
             [--libpfm4-names FOLDER]  with libpfm4's names of that folder (libpfm4/aliases.py)
-            [--folders DIR]      with the files of the folders in DIR, except heads and libpfm4's
-                                 names, after those named
+            [--folders DIR]      with the files of the folders in DIR, except heads, errata and
+                                 libpfm4's names, after those named
             [--processors P,...] only these: names, or shell patterns; the kernel's own always
     pmuc.py --check NAME.pmu...                                      only print the errors
     pmuc.py import PATH... [--cpu PATTERN] [-o FILE] [--json]        vendors' event lists to images
@@ -44,7 +44,7 @@ def list_compiler_files():
 def list_table_files(top):
     """Returns (folders below @top, the table files in them)."""
     names = sorted(n for n in os.listdir(top) if os.path.isdir(os.path.join(top, n))
-                   and n not in ("heads", "libpfm4", "texts"))
+                   and n not in ("errata", "heads", "libpfm4", "texts"))
     folders = [os.path.join(top, n) for n in names]
     return [top] + folders, [os.path.join(f, n) for f in folders
                              for n in sorted(os.listdir(f)) if n.endswith(".pmu")]
@@ -125,7 +125,8 @@ def main(argv):
             add_partners(made, out["--partners"])
     meant = None if "all" in patterns else lambda names: find_matching_patterns(names, patterns)
     try:
-        tables, files, errors = compile_all(inputs + more, meant, extend_tables)
+        tables, files, errors = compile_all(inputs + more, meant, extend_tables,
+                                            "--folders" in out)
     except OSError as e:
         return print_errors([((e.filename, 1, 1), e.strerror)])
     if errors:

@@ -7,7 +7,7 @@ from language.tables import (
     ANY_COUNTER, FOLD, NAME_EVENT, NAME_UNSUPPORTED, fold, read_keys, name_hash)
 from image.layout import (
     DIRECTORY, FORMATS, HEAD_SIZE, IMAGE_FORMAT, IMAGE_MAGIC, IMAGE_SIZE, IMAGE_VERSION,
-    N_DIRECTORY, ROW_SOURCES_SHIFT, SHARED, SIZES, SLICES, TABLE_MAGIC,
+    LIMITS, N_DIRECTORY, ROW_SOURCES_SHIFT, SHARED, SIZES, SLICES, TABLE_MAGIC,
     VALUE_IS_WIDE, compute_checksum, find_first_slot, unpack_row)
 
 
@@ -28,8 +28,8 @@ class TableView:
                               head[17:26]))
         self.count["pool"], self.n_alias_rows = head[11], head[43]
         self.at = {name: head_at + offset for name, offset in zip(SLICES + SHARED, head[26:43])}
-        self.count["rules"] = head[47]
-        self.at["rules"], self.at["rule_tests"] = head_at + head[48], head_at + head[49]
+        self.count["rules"], self.count["errata"] = head[47:49]
+        self.at.update((name, head_at + offset) for name, offset in zip(LIMITS, head[49:53]))
         self.at["pool"] = head_at + head[10]
         self.field_of_key = self.read_element("keys", 0)
         self.name, self.desc, self.source, aliases, self.unit, self.device, self.family_name = (
@@ -51,7 +51,7 @@ class TableView:
         """Element @i of the table's own elements; rows and groups in the table's order."""
         array_name = "group_numbers" if array_name == "groups" else array_name
         if array_name in ("counter_masks", "named_values", "values", "wide_values",
-                          "row_groups", "rule_tests"):
+                          "row_groups", "rule_tests", "erratum_rows"):
             return self.read_element(array_name, i)
         if not 0 <= i < self.count[array_name] + (self.n_alias_rows if array_name == "rows" else 0):
             raise IndexError("%s %d" % (array_name, i))

@@ -17,8 +17,8 @@ from language.tables import (
     TABLE_UNCORE, TEXT, TOP, fold, has_letter_with_value, read_keys, name_hash, find_first_existing)
 from image.layout import (
     ARRAYS, PMU_NAME_IS_ALIAS, CHUNK, DIRECTORY, FORMATS, HEAD_SIZE, HOST_ARCH, HOST_DEVICE,
-    IMAGE_FORMAT, IMAGE_MAGIC, IMAGE_MAX_TABLES, IMAGE_SIZE, IMAGE_VERSION, MATCH_NEAREST,
-    MATCH_WHOLE_ID, N_DIRECTORY, POOL_PAD, ROW_SOURCES_SHIFT, SHARED, SIZES,
+    IMAGE_FORMAT, IMAGE_MAGIC, IMAGE_MAX_TABLES, IMAGE_SIZE, IMAGE_VERSION, LIMITS,
+    MATCH_NEAREST, MATCH_WHOLE_ID, N_DIRECTORY, POOL_PAD, ROW_SOURCES_SHIFT, SHARED, SIZES,
     SLICES, SOURCE_LIBPFM4, STEPS, STORE, TABLE_MAGIC, VALUE_IS_WIDE, CODE_HASHES,
     CODE_INDEX_ANY_UMASK, compute_checksum, find_config1_fields, get_config1, extra_register,
     make_filter_words, find_first_pieces, hash_host, list_host_keys, pack_row, pack_slots,
@@ -121,6 +121,7 @@ def list_rare_texts(t):
     yield from (x for m in t.matches for x in (m.arch, m.vendor, m.prefix))
     yield from (x for name, value in t.features for x in (name, value) if type(x) is str)
     yield from (x for r in t.rules for x in (r.name, r.text, r.source))
+    yield from (x for e in t.errata for x in e.list_texts())
 
 
 def sort_spellings_last(words):
@@ -335,6 +336,20 @@ class ImageWriter:
                 self.rule_tests.store_slice(tests), r.number, r.effect, len(r.tests), len(r.parts),
                 r.first, r.value)
 
+    def add_erratum(self, e, first_match):
+        return (*map(self.pool.add_text, e.list_texts()), self.rule_tests.store_slice(e.tests),
+                self.erratum_rows.store_slice(e.rows), len(e.rows),
+                0 if e.instead is None else e.instead + 1, first_match, len(e.tests),
+                len(e.matches), e.count, int(e.is_for_all), 0)
+
+    def add_errata(self, t):
+        """Returns the number of the first erratum. Matches of errata follow those of the table."""
+        at, records = len(t.matches), []
+        for e in t.errata:
+            records.append(self.add_erratum(e, at))
+            at += len(e.matches)
+        return self.errata.store_slice(records)
+
     def pack_wide_value(self, field, counter, value):
         number = self.wide_values.store_record((value, counter, 0))
         if number >= VALUE_IS_WIDE:
@@ -492,7 +507,8 @@ class ImageWriter:
                   "counters": self.counters.store_slice([(c.first, c.last, c.width, int(c.fixed),
                                                           c.control, c.value, c.step)
                                                          for c in t.counters]),
-                  "matches": self.matches.store_slice([self.add_match(m) for m in t.matches]),
+                  "matches": self.matches.store_slice(
+                      [self.add_match(m) for of in (t, *t.errata) for m in of.matches]),
                   "features": self.features.store_slice([self.add_feature(*f) for f in t.features]),
                   "row_numbers": self.add_rows(t, row_groups, values)}
         self.heads.append((t.name, t.get_all_counters(), texts,
@@ -501,8 +517,8 @@ class ImageWriter:
                            (len(t.counters), len(t.fields), len(t.matches), len(t.features),
                             len(t.rows), n_names, n_slot, n_code_index,
                             len(groups)), slices, len(t.alias_rows),
-                           (len(t.rules), self.rules.store_slice(map(self.add_rule, t.rules))),
-                           compute_rule_keys(t)))
+                           (len(t.rules), self.rules.store_slice(map(self.add_rule, t.rules)),
+                            len(t.errata), self.add_errata(t)), compute_rule_keys(t)))
 
     def index_tables(self, tables):
         """Makes the index of table names; own names precede aliases."""
@@ -549,16 +565,18 @@ class ImageWriter:
 
     def pack_head(self, at, size, offsets, table):
         """Offsets are relative to the head."""
-        name, everything, texts, types, counts, slices, n_alias_rows, (n_rules, rules), keys = table
+        name, everything, texts, types, counts, slices, n_alias_rows, limits, keys = table
         perf_type, libpfm_type, flags, encoder, n_general = types
-        rules = n_rules, offsets["rules"] + rules * SIZES["rules"] - at, offsets["rule_tests"] - at
+        n_rules, rules, n_errata, errata = limits
+        first = {"rules": rules, "errata": errata}
         return struct.pack(
             self.order + FORMATS["tables"], TABLE_MAGIC, size - at, everything, *texts,
             offsets["pool"] - at, self.pool.size,
             perf_type, libpfm_type, flags, encoder, n_general, *counts,
             *[offsets[a] + slices[a] * STEPS[a] - at for a in SLICES],
             *[offsets[a] - at for a in SHARED], n_alias_rows,
-            self.family_plus1.get(name, 0), keys & ANY32, keys >> 32, *rules)
+            self.family_plus1.get(name, 0), keys & ANY32, keys >> 32, n_rules, n_errata,
+            *[offsets[a] + first.get(a, 0) * SIZES[a] - at for a in LIMITS])
 
     def finish_image(self, digest, built, byteorder):
         bodies = {name: b"".join(body.parts) for name, body in self.bodies.items()}
@@ -635,8 +653,9 @@ def compute_compiler_digest():
     h = hashlib.sha256()
     parts = [os.path.join(TOP, "pmuc.py")]
     heads = find_first_existing("../lib/events/heads", "heads")
+    errata = find_first_existing("../lib/events/errata", "errata")
     for folder in (os.path.join(TOP, "language"), os.path.join(TOP, "vendors"),
-                   os.path.join(TOP, "image"), heads):
+                   os.path.join(TOP, "image"), heads, errata):
         parts += [os.path.join(folder, name)
                   for name in sorted(os.listdir(folder)) if name.endswith((".py", ".pmu"))]
     for path in parts + [find_first_existing("../lib/table/keys.def", "keys.def")]:

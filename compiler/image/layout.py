@@ -10,7 +10,7 @@ import struct
 from language.tables import ANY32, ANY_COUNTER, ComputedDict, fold, name_hash
 
 IMAGE_MAGIC = 0x62646D70
-IMAGE_VERSION = 13
+IMAGE_VERSION = 14
 TABLE_MAGIC = 0x32746D70
 IMAGE_MAX_TABLES = 4096
 PMU_NAME_IS_ALIAS = 0x8000  # marks an alias in the index of table names
@@ -28,7 +28,7 @@ CODE_INDEX_ANY_UMASK = ANY32
 # relative to its start.
 ARRAYS = (
     ("pmu_names", "I"),
-    ("tables", "IIQ7IIIiiIHH4H5I10I7I4I3I"),
+    ("tables", "IIQ7IIIiiIHH4H5I10I7I4I2H4I"),
     ("counter_masks", "Q"),
     ("keys", "64B"),
     ("counters", "BBBBIII"),
@@ -40,6 +40,8 @@ ARRAYS = (
     ("features", "IIQ"),
     ("rules", "IIIIIBBBBQ"),
     ("rule_tests", "QQQII"),
+    ("errata", "IIIIIIIIHHHBBBBH"),
+    ("erratum_rows", "H"),
     ("families", "IIIII"),
     ("family_members", "H"),
     ("name_filters", "Q"),
@@ -57,10 +59,12 @@ SIZES = {name: struct.calcsize("<" + fmt) for name, fmt in FORMATS.items()}
 # Arrays whose positions are in the head of the image, in the order of enum image_array.
 DIRECTORY = ("tables", "pmu_names", "families", "family_members", "pool", "hosts", "name_filters")
 N_DIRECTORY = 16
-# Offsets in the head of a table, in the order of struct table: its own slices, then shared arrays.
+# Offsets in the head of a table, in the order of struct table: its own slices, shared arrays,
+# then rules and errata.
 SLICES = ("keys", "counters", "fields", "group_numbers", "matches", "features", "row_numbers",
           "names", "slots", "code_index")
 SHARED = ("counter_masks", "named_values", "groups", "rows", "values", "wide_values", "row_groups")
+LIMITS = ("rules", "rule_tests", "errata", "erratum_rows")
 # Units of element numbers: size of an element in shared arrays, alignment of elements in slices.
 STEPS = {name: next(n for code, n in (("Q", 8), ("I", 4), ("H", 2), ("B", 1))
                     if code in FORMATS[name]) for name in SLICES}

@@ -208,6 +208,12 @@ class HeadCompiler(StatementReader):
         self.table.counters.append(c)
 
     def do_match(self, words):
+        matches = self.parse_matches(words)
+        self.check_room(words[0], len(self.table.matches) + len(matches), "matches")
+        self.table.matches += matches
+
+    def parse_matches(self, words):
+        """Returns the machines of KEY=VALUE words, [] after an error."""
         one = {}
         lists = {"model": [(0, pt.ANY32)], "family": [(pt.ANY32, pt.ANY32)]}
         identities = []
@@ -263,23 +269,18 @@ class HeadCompiler(StatementReader):
                 identities[1].get_position(),
                 "one identity per match: midr, pvr, implver, cputype and id exclude each other")
         if len(self.errors) > before:
-            return
+            return []
         value, mask = one[identities[0].split_pair()[0]] if identities else (0, 0)
         arch = one.get("arch", "")
         if not arch and identities:
             arch = {"implver": "alpha", "cputype": "alpha", "midr": "arm64", "pvr": "powerpc"}.get(
                 identities[0].split_pair()[0], "")
         version = one.get("pmuversion", (0, 255))
-        self.check_room(words[0], len(self.table.matches)
-                        + len(lists["family"]) * len(lists["model"]), "matches")
-        for family, _ in lists["family"]:
-            for low, high in lists["model"]:
-                self.table.matches.append(pt.Match(
-                    arch, one.get("vendor", ""), family, low, high, one.get("stepping", 0), value,
-                    mask,
-                    one.get("exact", one.get("prefix", "")), "exact" in one, one.get("core_type"),
-                    version[0], version[1],
-                    one.get("native_model", pt.ANY32), "nearest" in one))
+        return [pt.Match(arch, one.get("vendor", ""), family, low, high, one.get("stepping", 0),
+                         value, mask, one.get("exact", one.get("prefix", "")), "exact" in one,
+                         one.get("core_type"), version[0], version[1],
+                         one.get("native_model", pt.ANY32), "nearest" in one)
+                for family, _ in lists["family"] for low, high in lists["model"]]
 
     @staticmethod
     def parse_ranges(token, most):

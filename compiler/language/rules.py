@@ -101,8 +101,7 @@ class RuleCompiler(FieldCompiler):
         elif key == "machine" and value is not None:
             self.add_fact_tests(r, value)
         elif key in STATES and value is not None:
-            word, most = STATES[key]
-            self.add_tests(r, value, word, most, self.list_state_ranges(key, value, most))
+            self.add_state_tests(r, key, value)
         elif value is None:
             raise StatementError(w.get_position(), "expected FIELD=VALUE or an effect, got '%s'"
                                  % w.raw)
@@ -143,6 +142,10 @@ class RuleCompiler(FieldCompiler):
         if value.raw == r.name:
             raise StatementError(value.get_position(), "a rule cannot need itself")
         return self.rule_at[value.raw]
+
+    def add_state_tests(self, r, key, value):
+        word, most = STATES[key]
+        self.add_tests(r, value, word, most, self.list_state_ranges(key, value, most))
 
     @staticmethod
     def list_state_ranges(key, value, most):

@@ -11,7 +11,7 @@ import re
 from language import tables as pt
 from language.fields import check_fit, parse_row_flags
 from language.meaning import compile_metrics, get_family
-from language.rules import RuleCompiler
+from language.errata import ErrataCompiler, ErrataFolder
 from language.statements import NAME, StatementError, Token, split_statements
 
 try:
@@ -69,13 +69,17 @@ def get_heads_folder():
     return pt.find_first_existing("../lib/events/heads", "heads")
 
 
+def get_errata_folder():
+    return pt.find_first_existing("../lib/events/errata", "errata")
+
+
 class Library:
     """All files that were read, and the sections of all heads."""
 
     def __init__(self):
         self.files = {}         # path -> parts
         self.errors = []
-        self._sections = None
+        self._sections = self._errata = None
 
     def read_parts(self, path):
         if path not in self.files:
@@ -87,6 +91,13 @@ class Library:
     def forget_file(self, path):
         """Removes a file that could not be read, and its errors."""
         del self.files[path], self.errors[:]
+
+    def read_errata(self):
+        """The errata of the compiler's folders."""
+        if self._errata is None:
+            self._errata = ErrataFolder(get_errata_folder(), read_text, self.errors)
+            self.files.update((path, []) for path in self._errata.files)
+        return self._errata
 
     def read_sections(self):
         """{name: part} of all heads in the compiler's folders."""
@@ -119,7 +130,7 @@ def read_text(path):
 MEANINGS = {}
 
 
-class Compiler(RuleCompiler):
+class Compiler(ErrataCompiler):
     """Compiles one part, with all that it uses, to a Table."""
 
     def __init__(self, library=None):
@@ -183,6 +194,8 @@ class Compiler(RuleCompiler):
         self.origins = {}      # (kind, name) -> (token, origin)
         self.groups, self.default, self.modifiers = {}, {}, []
         self.rules = {}        # name -> words
+        self.errata = []       # (words, whether the table has them itself)
+        self.rows_by_name = self.row_errata = None
         self.registers = {}    # number of an extra register -> its field for users
         self.default_counters = None
         self.default_groups = ()
@@ -592,6 +605,7 @@ class Compiler(RuleCompiler):
         if not t.rows and not self.errors:
             self.report_error(self.at_name, "a table without events")
         t.texts_family = self.texts_family or ""
+        self.finish_errata()
         if self.texts_family and event_texts and not self.errors:
             self.add_descriptions()
         if not self.errors:
@@ -695,9 +709,10 @@ def select_parts(parts, is_meant):
     return lambda part: get_family(part.name) in families_ or is_kernel_part(part)
 
 
-def compile_all(paths, is_meant=None, extend=None):
+def compile_all(paths, is_meant=None, extend=None, is_whole=False):
     """Returns (tables, files read, errors) of all processors, or of those whose names satisfy
-    @is_meant. @extend adds rows to the tables before metrics are compiled."""
+    @is_meant. @extend adds rows to the tables before metrics are compiled. @is_whole: the files are
+    all that come with the library, so each event of its errata must be in one of them."""
     library, tables, errors, taken, read = Library(), [], [], {}, []
     for path in paths:
         try:
@@ -725,6 +740,9 @@ def compile_all(paths, is_meant=None, extend=None):
                                                         (row.name, why))),
         lambda row, key, why: errors.append((get_row_position(row), "threshold of '%s': %s" %
                                              (row.name, why))))
+    if is_whole and not is_meant:
+        folder = library.read_errata()
+        errors += [*folder.errors, *folder.unused.items()]
     seen = set()
     unique = [e for e in errors + library.errors if not (e in seen or seen.add(e))]
     return tables, sorted(library.files), unique

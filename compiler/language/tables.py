@@ -56,6 +56,7 @@ ROW_FLAGS = {"hidden": 1, "deprecated": 2, "alone": 4, "per_pkg": 8, "experiment
 NEED_ANYWHERE, NEED_FIRST, NEED_BEFORE = range(3)
 MAX_RULES = 255
 MAX_RULE_TESTS = 255
+MAX_ERRATA = 65535
 # Flags that only some encoders obey (encoder_descriptions in lib/table/verify.c).
 ENCODER_ROW_FLAGS = {"format": ROW_ALONE | ROW_FREE_RUNNING, "x86": ROW_ALONE}
 COMMON_ROW_FLAGS = sum(ROW_FLAGS.values()) & ~(ROW_ALONE | ROW_FREE_RUNNING)
@@ -268,7 +269,7 @@ class Table:
         self.flags = 0
         self.perf_type = self.libpfm_type = -1
         self.counters, self.fields, self.groups, self.matches, self.features = [], [], [], [], []
-        self.rules = []
+        self.rules, self.errata = [], []
         # synonyms: (name, row index); unsupported: (name, why)
         self.rows, self.synonyms, self.unsupported = [], [], []
         self.field_at = {}

@@ -143,6 +143,58 @@ int pfm_describe_value_name(const pfm_ctx_t *ctx, int pmu, const char *field, un
 int pfm_describe_privilege_level(const pfm_ctx_t *ctx, int pmu, unsigned i, const char **name,
                                  unsigned *plm, int *is_default);
 
+/** What an erratum does to the count of its events. Open: later versions may add values. */
+typedef enum pfm_erratum_count {
+	PFM_ERRATUM_COUNT_RIGHT, /**< nothing: samples or another facility are wrong */
+	PFM_ERRATUM_COUNT_HIGH,  /**< it can be too high */
+	PFM_ERRATUM_COUNT_LOW,   /**< it can be too low */
+	PFM_ERRATUM_COUNT_WRONG, /**< it can be wrong in either direction */
+	PFM_ERRATUM_COUNT_ZERO,  /**< nothing is counted */
+	PFM_ERRATUM_COUNT_NEAR   /**< it is off by a few at most */
+} pfm_erratum_count_t;
+
+/** Bits of pfm_erratum_t.flags. */
+typedef enum pfm_erratum_flag {
+	PFM_ERRATUM_HERE = 1,        /**< the PMU is of this machine, which has the erratum */
+	PFM_ERRATUM_EVERY_EVENT = 2, /**< it is about all events of the PMU */
+	PFM_ERRATUM_CONDITIONAL = 4  /**< it is about the event with other modifiers or levels */
+} pfm_erratum_flag_t;
+
+/** An erratum of a processor. Its strings are never NULL. */
+typedef struct pfm_erratum {
+	size_t size;
+	const char *ids;           /**< its names in the vendor's documents: "BDD053 BDM055" */
+	const char *effect;        /**< what is wrong */
+	const char *workaround;    /**< what helps, "" for nothing */
+	const char *kernel;        /**< what Linux does about it, "" for nothing */
+	const char *machines;      /**< steppings or firmware that have it, "" for all */
+	const char *instead;       /**< event that counts the same and is right, "" for none */
+	const char *source;        /**< where it is described */
+	pfm_erratum_count_t count; /**< what becomes of the count */
+	unsigned flags;            /**< PFM_ERRATUM_* */
+	unsigned n_events;         /**< events that it names */
+} pfm_erratum_t;
+
+/** Describes erratum @i of @pmu, from 0. PFMLIB_ERR_NOTFOUND past the last, PFMLIB_ERR_INVAL if
+ * @pmu is out of range or out->size is not set. */
+int pfm_describe_erratum(const pfm_ctx_t *ctx, int pmu, unsigned i, pfm_erratum_t *out);
+
+/** Gives the number of event @k, from 0, of erratum @i of @pmu in *@event. PFMLIB_ERR_NOTFOUND past
+ * the last. */
+int pfm_describe_erratum_event(const pfm_ctx_t *ctx, int pmu, unsigned i, unsigned k,
+                               unsigned *event);
+
+/** Describes the @i-th erratum, from 0, that is about event @event of @pmu, with its default unit
+ * masks. PFMLIB_ERR_NOTFOUND past the last. */
+int pfm_describe_event_erratum(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned i,
+                               pfm_erratum_t *out);
+
+/** Describes the @i-th erratum, from 0, that is about the event of @text, with its unit masks,
+ * modifiers and levels; @plm and the errors are those of pfm_encode_event(). PFMLIB_ERR_NOTFOUND
+ * past the last. */
+int pfm_describe_text_erratum(const pfm_ctx_t *ctx, const char *text, unsigned plm, unsigned i,
+                              pfm_erratum_t *out);
+
 /** Finds the event that @text names, in any dialect: *@pmu and *@event. Unit masks and modifiers
  * are not checked. Errors as for pfm_encode_event(). */
 int pfm_find_event_by_text(const pfm_ctx_t *ctx, const char *text, int *pmu, unsigned *event,

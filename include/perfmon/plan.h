@@ -45,13 +45,15 @@ typedef struct pfm_plan_info {
 /** One event of a plan. */
 typedef struct pfm_planned_event {
 	size_t size;
-	unsigned request; /**< index of the first text that asked for it */
-	int pmu;          /**< PMU that counts it */
-	const char *text; /**< the event, as pfm_encode_event() takes it */
-	unsigned group;   /**< its group, from 0 */
-	int counter;      /**< fixed counter n is 32 + n; -1: needs no counter */
-	int added;        /**< 1: needed by its group only (slots before top-down events) */
-	int in_proof;     /**< 1: the certificate refers to it */
+	unsigned request;     /**< index of the first text that asked for it */
+	int pmu;              /**< PMU that counts it */
+	const char *text;     /**< the event, as pfm_encode_event() takes it */
+	unsigned group;       /**< its group, from 0 */
+	int counter;          /**< fixed counter n is 32 + n; -1: needs no counter */
+	int added;            /**< 1: needed by its group only (slots before top-down events) */
+	int in_proof;         /**< 1: the certificate refers to it */
+	const char *replaced; /**< event that was asked for and counts wrong here; "" for none */
+	const char *errata;   /**< the errata of that event, "" for none */
 } pfm_planned_event_t;
 
 /** Plans the events of @texts, and those of the metrics and metric groups among them, in as few

@@ -46,7 +46,8 @@ typedef enum pfm_cause {
 	PFM_CAUSE_OTHER,
 	PFM_CAUSE_LOST,      /**< samples: a buffer was full */
 	PFM_CAUSE_THROTTLED, /**< samples: the kernel throttled the event */
-	PFM_CAUSE_OTHER_CPU  /**< the processor changed: the virtual machine was moved */
+	PFM_CAUSE_OTHER_CPU, /**< the processor changed: the virtual machine was moved */
+	PFM_CAUSE_ERRATUM    /**< the processor counts this event wrong */
 } pfm_cause_t;
 
 /** A count. */

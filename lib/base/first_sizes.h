@@ -15,6 +15,7 @@
 	X(perfmon_pmu_info_t, cpus)                                                                \
 	X(perfmon_event_info_t, topic)                                                             \
 	X(pfm_umask_info_t, is_combinable)                                                         \
+	X(pfm_erratum_t, n_events)                                                                 \
 	X(pfm_modifier_info_t, preset)                                                             \
 	X(pfm_rule_info_t, evidence)                                                               \
 	X(pfm_encoding_t, attr)                                                                    \
@@ -28,7 +29,7 @@
 	X(pfm_metric_check_t, reason)                                                              \
 	X(pfm_plan_options_t, effort)                                                              \
 	X(pfm_plan_info_t, certificate)                                                            \
-	X(pfm_planned_event_t, in_proof)                                                           \
+	X(pfm_planned_event_t, errata)                                                             \
 	X(pfm_schedule_options_t, effort)                                                          \
 	X(pfm_schedule_info_t, shift)                                                              \
 	X(pfm_scheduled_request_t, standard_error)                                                 \

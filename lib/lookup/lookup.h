@@ -127,6 +127,12 @@ unsigned pfmi_lookup_list_candidate_pmus(const struct pfm_ctx *ctx, const struct
 int pfmi_lookup_kernel_event(const struct pfm_ctx *ctx, const struct spec *spec, unsigned *pmu,
                              struct event *out, pfm_error_t *why);
 
+/* Is PMU @pmu, with table @t, of this machine? Loads what that depends on. */
+bool pfmi_lookup_is_pmu_here(const struct pfm_ctx *ctx, unsigned pmu, const struct table *t);
+/* Finds an erratum of the event whose table names another event that counts the same; NULL if none,
+ * or if this machine has the PMU and not the erratum. */
+const struct erratum *pfmi_lookup_avoidable_erratum(const struct pfm_ctx *ctx, unsigned pmu,
+                                                    const struct event *ev);
 /* Replaces an event of fields by the row that has the same fields, whose counters are known. Events
  * of the kernel's own tables stay as they are. */
 void pfmi_lookup_adopt_row(struct event *ev);

@@ -65,6 +65,18 @@ bool pfmi_machine_is_table_for_host(const struct host *host, const struct table 
 	return false;
 }
 
+bool pfmi_machine_has_erratum(const struct host *host, const struct table *t,
+                              const struct erratum *e)
+{
+	const struct host_match *m = table_matches(t) + e->first_match;
+	unsigned core;
+
+	for (unsigned i = 0; host->is_known && i < e->n_matches; i++)
+		if (is_host_match(host, t, &m[i], &core))
+			return true;
+	return !e->n_matches;
+}
+
 bool pfmi_machine_is_nearest_table(const struct host *host, const struct table *t)
 {
 	const struct host_match *m = table_matches(t);

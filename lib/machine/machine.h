@@ -132,6 +132,9 @@ bool pfmi_machine_parse_host_id(const char *id, struct host *out);
 
 /* True if @t is for @host; *@core gets the index of the hybrid core type, or 0. */
 bool pfmi_machine_is_table_for_host(const struct host *host, const struct table *t, unsigned *core);
+/* True if @host, which @t is for, is one of the machines of the erratum. */
+bool pfmi_machine_has_erratum(const struct host *host, const struct table *t,
+                              const struct erratum *e);
 /* True if @t serves @host as the list of the nearest member of its family: the model of @host is
  * unknown. */
 bool pfmi_machine_is_nearest_table(const struct host *host, const struct table *t);

@@ -22,6 +22,8 @@ struct planned_event {
 	int counter;
 	bool is_added, is_leader, is_in_proof;
 	bool is_follower; /* counted right after the other event of its item */
+	char replaced[PLANNED_TEXT_SIZE]; /* the event that this one replaces, "" for none */
+	const char *errata;               /* why */
 };
 
 /* A text and an event that it needs; several texts can need one event. */

@@ -11,7 +11,7 @@ struct planned_event *pfmi_plan_add_event(struct pfm_plan *p)
 	                           &failed);
 	if (failed)
 		return NULL;
-	p->events[p->n_events] = (struct planned_event){ .counter = -1 };
+	p->events[p->n_events] = (struct planned_event){ .counter = -1, .errata = "" };
 	return &p->events[p->n_events++];
 }
 

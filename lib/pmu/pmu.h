@@ -390,6 +390,13 @@ const struct rule *pfmi_pmu_find_event_rule(const struct event *ev, unsigned *at
 bool pfmi_pmu_holds_rule(const struct event *ev, const struct rule *r, unsigned facts);
 /* The facts of the machine that the rule tests. */
 unsigned pfmi_pmu_list_rule_facts(const struct table *t, const struct rule *r);
+/* Whether an erratum of the event's table is about the event as it is, or only with modifiers or at
+ * levels that a text may add. @plm: the levels if the event names none. */
+enum erratum_fit { ERRATUM_UNRELATED, ERRATUM_CONDITIONAL, ERRATUM_APPLIES };
+enum erratum_fit pfmi_pmu_fit_erratum(const struct event *ev, unsigned plm, bool htoff,
+                                      const struct erratum *e);
+/* True if the erratum is about all events, whatever their codes and modifiers are. */
+bool pfmi_pmu_is_erratum_general(const struct table *t, const struct erratum *e);
 /* Plans a set. Beside an event that must be counted alone, others may use fixed counters or none;
  * free-running events need no counter. An error of kind PFM_KIND_ALONE has the event that must be
  * counted alone. */

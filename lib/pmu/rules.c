@@ -29,15 +29,15 @@ static bool is_test_open(const struct table *t, const struct rule_test *test)
 	return false;
 }
 
-/* Do all tests of the rule pass? Tests that are joined are alternatives. @may_change: those that a
- * text can change pass. */
-static inline bool pass_tests(const struct table *t, const struct rule *r,
+/* Do the @n tests from number @first on all pass? Tests that are joined are alternatives.
+ * @may_change: those that a text can change pass. */
+static inline bool pass_tests(const struct table *t, uint32_t first, unsigned n,
                               const struct rule_state *s, bool may_change)
 {
-	const struct rule_test *test = table_rule_tests(t) + r->first_test;
+	const struct rule_test *test = table_rule_tests(t) + first;
 	bool passes = false;
 
-	for (unsigned i = 0; i < r->n_tests; i++) {
+	for (unsigned i = 0; i < n; i++) {
 		uint64_t v = s->words[test[i].word] & test[i].mask;
 
 		passes |= (v >= test[i].low && v <= test[i].high) ||
@@ -140,7 +140,7 @@ static void list_rule_events(struct rule_use *u)
 
 		pfmi_rules_read_state(req, &req->events[i], &s);
 		for (unsigned k = 0; k < req->table->n_rules; k++)
-			if (pass_tests(req->table, &r[k], &s, false))
+			if (pass_tests(req->table, r[k].first_test, r[k].n_tests, &s, false))
 				u->events[k] |= (uint64_t)1 << i;
 	}
 }
@@ -177,6 +177,31 @@ static bool is_general_rule(const struct table *t, const struct rule *r)
 	return r->effect == RULE_NOTE;
 }
 
+bool pfmi_pmu_is_erratum_general(const struct table *t, const struct erratum *e)
+{
+	const struct rule_test *test = table_rule_tests(t) + e->first_test;
+
+	for (unsigned i = 0; i < e->n_tests; i++)
+		if (test[i].word < RULE_PRECISION)
+			return false;
+	return e->is_for_all;
+}
+
+enum erratum_fit pfmi_pmu_fit_erratum(const struct event *ev, unsigned plm, bool htoff,
+                                      const struct erratum *e)
+{
+	struct encode_request req = { .table = ev->table, .plm = plm, .htoff = htoff };
+	struct rule_state s;
+
+	if (!table_has_erratum_row(ev->table, e, ev->row_index))
+		return ERRATUM_UNRELATED;
+	pfmi_rules_read_state(&req, ev, &s);
+	if (pass_tests(ev->table, e->first_test, e->n_tests, &s, false))
+		return ERRATUM_APPLIES;
+	return pass_tests(ev->table, e->first_test, e->n_tests, &s, true) ? ERRATUM_CONDITIONAL
+	                                                                  : ERRATUM_UNRELATED;
+}
+
 const struct rule *pfmi_pmu_find_event_rule(const struct event *ev, unsigned *at)
 {
 	struct encode_request req = { .table = ev->table, .plm = PFM_PLM0 | PFM_PLM3 };
@@ -190,7 +215,7 @@ const struct rule *pfmi_pmu_find_event_rule(const struct event *ev, unsigned *at
 		const struct rule *of = &r[(*at)++];
 
 		if (of->effect != RULE_CLASS && !is_general_rule(ev->table, of) &&
-		    pass_tests(ev->table, of, &s, true))
+		    pass_tests(ev->table, of->first_test, of->n_tests, &s, true))
 			return of;
 	}
 	return NULL;
@@ -204,7 +229,7 @@ bool pfmi_pmu_holds_rule(const struct event *ev, const struct rule *r, unsigned 
 	struct rule_state s;
 
 	pfmi_rules_read_state(&req, ev, &s);
-	return pass_tests(ev->table, r, &s, false);
+	return pass_tests(ev->table, r->first_test, r->n_tests, &s, false);
 }
 
 unsigned pfmi_pmu_list_rule_facts(const struct table *t, const struct rule *r)

@@ -74,6 +74,8 @@ struct session_count {
 		/* config1 bits that permit reading from user space */
 		uint64_t get_user_read_bits;
 		const char *unit;
+		/* an erratum of this machine that makes the count wrong, or NULL */
+		const struct erratum *erratum;
 		char *name; /* as the user wrote it; the session owns it */
 		struct event event;
 	} config;

@@ -434,6 +434,25 @@ static void explain_other_cpu(const struct pfm_session *s, struct session_count 
 	                        s->ctx->host.id_text);
 }
 
+/* Names the erratum of a count that has nothing worse than a shared counter. */
+static void explain_erratum(struct session_count *c, pfm_count_t *n)
+{
+	const struct table *t = c->config.event.table;
+	const struct erratum *e = c->config.erratum;
+	char remedy[sizeof(c->status.remedy)];
+
+	if (n->quality > PFM_QUALITY_SCALED)
+		return;
+	n->cause = PFM_CAUSE_ERRATUM;
+	if (e->instead_plus1)
+		snprintf(remedy, sizeof(remedy), "count %s instead",
+		         table_get_row_name(t, e->instead_plus1 - 1u));
+	else
+		snprintf(remedy, sizeof(remedy), "%s", table_get_text(t, e->workaround));
+	pfmi_session_set_reason(c, n->cause, remedy, "erratum %s: %s", table_get_text(t, e->ids),
+	                        table_get_text(t, e->effect));
+}
+
 /* Sets quality and value of count @i. True if it is exact without remarks. */
 static inline bool assess_count(struct pfm_session *s, unsigned i, pfm_count_t *counts)
 {
@@ -444,7 +463,9 @@ static inline bool assess_count(struct pfm_session *s, unsigned i, pfm_count_t *
 		assess_inexact_count(s, i, counts);
 	if (s->has_cpu_changed)
 		explain_other_cpu(s, &s->counts[i], &counts[i]);
-	return clear;
+	if (s->counts[i].config.erratum)
+		explain_erratum(&s->counts[i], &counts[i]);
+	return clear && !s->counts[i].config.erratum;
 }
 
 void pfmi_session_assess_quality(struct pfm_session *s, unsigned i, pfm_count_t *counts)
@@ -527,8 +548,8 @@ const char *pfm_cause_name(pfm_cause_t cause)
 	static const char names[][16] = {
 		"",          "no PMU",    "permission", "busy",      "group",     "multiplexed",
 		"files",     "attribute", "no process", "no CPU",    "memory",    "no time",
-		"no kernel", "other",     "lost",       "throttled", "other CPU",
+		"no kernel", "other",     "lost",       "throttled", "other CPU", "erratum",
 	};
 
-	return cause >= 0 && cause <= PFM_CAUSE_OTHER_CPU ? names[cause] : "";
+	return cause >= 0 && cause <= PFM_CAUSE_ERRATUM ? names[cause] : "";
 }

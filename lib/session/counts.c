@@ -150,6 +150,38 @@ static void fill_count_unit(const struct event *ev, struct count_config *c)
 		c->unit = pfmi_table_get_row_text(ev->table, ev->row_index, KEY_UNIT);
 }
 
+/* True if the count of the event is wrong on this machine because of the erratum. */
+static bool is_miscounted(const struct pfm_ctx *ctx, const struct count_config *c,
+                          const struct erratum *e)
+{
+	const unsigned plm =
+		(c->attr.exclude_kernel ? 0u : PFM_PLM0) | (c->attr.exclude_user ? 0u : PFM_PLM3);
+	struct event ev = c->event;
+	uint64_t smt = 1;
+
+	ev.plm = (uint8_t)plm;
+	if (e->count == PFM_ERRATUM_COUNT_RIGHT || e->count == PFM_ERRATUM_COUNT_NEAR ||
+	    pfmi_pmu_is_erratum_general(ev.table, e) ||
+	    pfmi_pmu_fit_erratum(&ev, plm, false, e) != ERRATUM_APPLIES ||
+	    !pfmi_machine_has_erratum(&ctx->host, ev.table, e))
+		return false;
+	return pfmi_machine_read_number(&ctx->sys, "/sys/devices/system/cpu/smt/active", &smt) ||
+	       smt || pfmi_pmu_fit_erratum(&ev, plm, true, e) == ERRATUM_APPLIES;
+}
+
+/* Finds an erratum of this machine that makes the count wrong; NULL if none. */
+static const struct erratum *find_count_erratum(const struct pfm_ctx *ctx, const struct pmu_info *u,
+                                                const struct count_config *c)
+{
+	const struct table *t = c->event.table;
+	const struct erratum *e = table_errata(t);
+
+	for (unsigned i = 0; u->flags & PFM_PMU_HOST && i < t->n_errata; i++)
+		if (is_miscounted(ctx, c, &e[i]))
+			return &e[i];
+	return NULL;
+}
+
 /* Fills count @c with event @k of member @m. */
 static int fill_count_config(struct session_builder *o, const struct group_member *m, unsigned k,
                              struct session_count *c)
@@ -178,6 +210,7 @@ static int fill_count_config(struct session_builder *o, const struct group_membe
 	c->config.name = k ? pfmi_session_copy_name(s, m->name) : m->name;
 	if (!c->config.name)
 		return pfmi_session_report_no_memory(o);
+	c->config.erratum = find_count_erratum(s->ctx, u, &c->config);
 	check_countable(o, u, c);
 	if (c->config.missing_core && s->options.flags & PFM_SESSION_DRY_RUN)
 		pfmi_session_set_reason(

@@ -93,7 +93,7 @@ static uint16_t find_planned_event(const pfm_plan_t *plan, const char *text)
 	pfm_planned_event_t e = PFM_INIT(e);
 
 	for (unsigned i = 0; !pfm_describe_planned_event(plan, i, &e); i++)
-		if (strcmp(e.text, text) == 0)
+		if (strcmp(e.text, text) == 0 || strcmp(e.replaced, text) == 0)
 			return (uint16_t)(i + 1);
 	return 0;
 }

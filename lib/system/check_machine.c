@@ -56,6 +56,52 @@ static void check_processor(struct pfm_system_check *c)
 	pfmi_check_add_finding(c, PFM_FINDING_MACHINE, &f);
 }
 
+/* Lists the errata of @pmu that this machine has, those that make counts wrong first. Returns how
+ * many of these there are. */
+static unsigned list_errata(const pfm_ctx_t *ctx, int pmu, char text[FINDING_TEXT_SIZE])
+{
+	static const char more[] = ", and more";
+	pfm_erratum_t e = PFM_INIT(e);
+	unsigned n_wrong = 0;
+	size_t len = 0;
+
+	for (unsigned pass = 0; pass < 2; pass++)
+		for (unsigned i = 0; !pfm_describe_erratum(ctx, pmu, i, &e); i++) {
+			bool is_wrong = e.count != PFM_ERRATUM_COUNT_RIGHT;
+
+			if (!(e.flags & PFM_ERRATUM_HERE) || is_wrong != (pass == 0))
+				continue;
+			n_wrong += is_wrong;
+			if (len + strlen(", ") + strlen(e.ids) + sizeof(more) > FINDING_TEXT_SIZE) {
+				strcat(text, strstr(text, more) ? "" : more);
+				return n_wrong;
+			}
+			len += (size_t)snprintf(text + len, FINDING_TEXT_SIZE - len, "%s%s",
+			                        len ? ", " : "", e.ids);
+		}
+	return n_wrong;
+}
+
+static void check_errata(struct pfm_system_check *c)
+{
+	struct finding f = { .check = "errata", .state = PFM_FINDING_NOTE };
+	perfmon_pmu_info_t p = PFM_INIT(p);
+	int pmu = find_core_pmu(c->ctx);
+	unsigned n_wrong;
+
+	if (pmu < 0 || pfm_describe_pmu(c->ctx, pmu, &p))
+		return;
+	n_wrong = list_errata(c->ctx, pmu, f.observed);
+	if (!*f.observed)
+		return;
+	if (n_wrong)
+		pfmi_check_set_text(f.consequence,
+		                    "counts of some events are wrong because of %u of them",
+		                    n_wrong);
+	pfmi_check_set_text(f.remedy, "pfm show --errata %s", p.name);
+	pfmi_check_add_finding(c, PFM_FINDING_MACHINE, &f);
+}
+
 /* True if @list, names separated by ", ", has @name. */
 static bool is_name_listed(const char *list, const char *name)
 {
@@ -213,6 +259,7 @@ static void check_rules(struct pfm_system_check *c)
 void pfmi_check_machine(struct pfm_system_check *c)
 {
 	check_processor(c);
+	check_errata(c);
 	check_pmus(c);
 	check_rules(c);
 	check_kernel(c);

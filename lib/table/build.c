@@ -252,7 +252,8 @@ static size_t compute_layout(struct table_builder *b)
 	t->n_pool = (uint32_t)b->pool.n + POOL_PAD;
 	t->n_slots = t->n_rows + t->n_rows / 2 + 2;
 	t->counters = t->named_values = t->groups = t->group_numbers = t->matches = t->row_groups =
-		t->names = t->code_index = t->rules = t->rule_tests = (uint32_t)at;
+		t->names = t->code_index = t->rules = t->rule_tests = t->errata = t->erratum_rows =
+			(uint32_t)at;
 	t->counter_masks = reserve_array(&at, 1, sizeof(uint64_t)); /* one mask: no counter */
 	t->keys = reserve_array(&at, 64, 1);
 	t->fields = reserve_array(&at, b->fields.n, sizeof(struct field));

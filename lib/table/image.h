@@ -22,9 +22,10 @@
  *   keys            uint8_t[]              1 + number of the field with that key
  *   counters        struct counter_range[] ranges of counters
  *   fields          struct field[]         named fields and their bits
- *   matches         struct host_match[]    machines that the table is for
+ *   matches         struct host_match[]    machines that the table is for, then those of its errata
  *   features        struct feature[]       facts about the processor
  *   rules           struct rule[]          what limits single events and sets of events
+ *   errata          struct erratum[]       what some machines count wrong
  *   row numbers     uint32_t[]             its events in table order, then rows of aliases
  *   other names     struct stored_name[]   further names of rows, and names without a row
  *   name slots      uint32_t[]             hash table over its names: 16 bits of hash, 16 bits of
@@ -32,9 +33,8 @@
  *   code index      uint16_t[]             hash table over (code, unit mask), for decoding
  *
  * Shared by all tables, each element once: sets of counters, named values, unit mask groups, tests
- * of rules, rows,
- * values of rows (8 bits of field, 1 bit "wide", 23 bits of value or number of a wide value), wide
- * values, and the group numbers of rows.
+ * of rules, rows of errata, rows, values of rows (8 bits of field, 1 bit "wide", 23 bits of value
+ * or number of a wide value), wide values, and the group numbers of rows.
  *
  * An example: skl::MEM_LOAD_RETIRED.L3_MISS is a struct row with the offsets of its name and its
  * description in the pool, counter set 0-3, and the values code=0xd1 and umask=0x20: two uint32_t
@@ -53,7 +53,7 @@
 #include <stdint.h>
 
 #define IMAGE_MAGIC          0x62646d70u /* "pmdb" read in the writer's byte order */
-#define IMAGE_VERSION        13u
+#define IMAGE_VERSION        14u
 #define TABLE_MAGIC          0x32746d70u
 #define IMAGE_MAX_TABLES     4096u
 #define PMU_NAME_IS_ALIAS    0x8000u
@@ -168,10 +168,12 @@ struct table {
 	/* Keys of fields, as two halves of a mask: a text that sets none of them changes no rule of
 	 * its event. Bit 0: rules of rows as they are. */
 	uint32_t rule_keys[2];
-	uint32_t n_rules; /* at most 255 */
+	uint16_t n_rules; /* at most 255 */
+	uint16_t n_errata;
 	uint32_t rules, rule_tests;
+	uint32_t errata, erratum_rows;
 };
-_Static_assert(sizeof(struct table) == 192, "heads are three cache lines");
+_Static_assert(sizeof(struct table) == 200, "no padding");
 
 enum {
 	TABLE_FALLBACK = 1,     /* architectural events, for processors without a table */
@@ -346,6 +348,22 @@ struct rule {
 	uint64_t value;
 };
 _Static_assert(sizeof(struct rule) == 32 && sizeof(struct rule_test) == 32, "no padding");
+
+/* What some machines count wrong, or a facility beside their counters that has an erratum. */
+struct erratum {
+	uint32_t ids; /* pool: all its names, separated by blanks */
+	uint32_t effect, workaround, kernel, machines, source; /* pool: sentences, or "" */
+	uint32_t first_test;                                   /* in the tests of rules */
+	uint32_t first_row; /* in the rows of errata, in ascending order */
+	uint16_t n_rows;
+	uint16_t instead_plus1;     /* 1 + number of an event that counts the same, or 0 */
+	uint16_t first_match;       /* in the matches of the table, after its own */
+	uint8_t n_tests, n_matches; /* without a match: all machines of the table */
+	uint8_t count;              /* pfm_erratum_count_t */
+	uint8_t is_for_all;         /* 1: all events of the table, and no rows */
+	uint16_t reserved;
+};
+_Static_assert(sizeof(struct erratum) == 44, "no padding");
 
 enum row_flags {
 	ROW_HIDDEN = 1,

@@ -30,6 +30,8 @@ DEFINE_TABLE_ARRAY(struct host_match, matches)
 DEFINE_TABLE_ARRAY(struct feature, features)
 DEFINE_TABLE_ARRAY(struct rule, rules)
 DEFINE_TABLE_ARRAY(struct rule_test, rule_tests)
+DEFINE_TABLE_ARRAY(struct erratum, errata)
+DEFINE_TABLE_ARRAY(uint16_t, erratum_rows)
 DEFINE_TABLE_ARRAY(uint32_t, row_numbers)
 DEFINE_TABLE_ARRAY(struct stored_name, names)
 DEFINE_TABLE_ARRAY(uint32_t, slots)
@@ -295,6 +297,26 @@ PERFMON_PRIVATE uint64_t pfmi_table_get_row_value(const struct table *t, uint32_
 const char *pfmi_table_get_row_text(const struct table *t, uint32_t row, enum field_key key);
 /* Has the row itself a value for @key? */
 bool pfmi_table_has_row_value(const struct table *t, uint32_t row, enum field_key key);
+
+/* ---- errata ---------------------------------------------------------------------------------- */
+
+/* Is event @row one of the erratum? */
+static inline bool table_has_erratum_row(const struct table *t, const struct erratum *e,
+                                         uint32_t row)
+{
+	const uint16_t *rows = table_erratum_rows(t) + e->first_row;
+	unsigned low = 0, high = e->n_rows;
+
+	while (low < high) {
+		unsigned at = (low + high) / 2;
+
+		if (rows[at] < row)
+			low = at + 1;
+		else
+			high = at;
+	}
+	return e->is_for_all || (low < e->n_rows && rows[low] == row);
+}
 
 /* ---- verifying ------------------------------------------------------------------------------- */
 

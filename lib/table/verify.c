@@ -2,7 +2,7 @@
 /* Verification of tables from files: each reference of a table leads to an object of the right kind
  * inside the table. Look-up then needs no checks. */
 #include <string.h>
-#include <perfmon/types.h>
+#include <perfmon/event.h>
 #include "table/table.h"
 
 /* A table that is being verified, and the first fault found. */
@@ -90,6 +90,9 @@ static bool check_arrays(struct table_verifier *c)
 	       check_array(c, t->rules, t->n_rules, sizeof(struct rule), 8,
 	                   "rules out of bounds") &&
 	       check_array_start(c, t->rule_tests, 8, "tests of rules out of bounds") &&
+	       check_array(c, t->errata, t->n_errata, sizeof(struct erratum), 4,
+	                   "errata out of bounds") &&
+	       check_array_start(c, t->erratum_rows, 2, "rows of errata out of bounds") &&
 	       check_array(c, t->row_numbers, (uint64_t)t->n_rows + t->n_alias_rows,
 	                   sizeof(uint32_t), 4, "rows out of bounds") &&
 	       check_array(c, t->names, t->n_names, sizeof(struct stored_name), 4,
@@ -328,25 +331,26 @@ static bool check_row(struct table_verifier *c, uint32_t number)
 	return check_value_overlap(c, r);
 }
 
-static bool check_rule_tests(struct table_verifier *c, const struct rule *r)
+/* Checks @n tests and parts from number @first on; @n_tests of them are tests. */
+static bool check_rule_tests(struct table_verifier *c, uint32_t first, unsigned n_tests, unsigned n)
 {
-	const unsigned n = r->n_tests + (unsigned)r->n_parts;
-	const struct rule_test *test = table_rule_tests(c->table) + r->first_test;
+	const struct rule_test *test = table_rule_tests(c->table) + first;
 
-	if (n && !check_element(c, c->table->rule_tests, (uint64_t)r->first_test + n - 1,
-	                        sizeof(*test), "the tests of a rule are out of bounds"))
+	if (n && !check_element(c, c->table->rule_tests, (uint64_t)first + n - 1, sizeof(*test),
+	                        "the tests of a rule are out of bounds"))
 		return false;
 	for (unsigned i = 0; i < n; i++)
 		if (test[i].word >= N_RULE_WORDS)
 			return set_fault(c, "a rule tests a word that does not exist");
-	return !r->n_tests || !test[r->n_tests - 1].joins_next ||
+	return !n_tests || !test[n_tests - 1].joins_next ||
 	       set_fault(c, "the tests of a rule do not end");
 }
 
 static bool check_rule(struct table_verifier *c, const struct rule *r)
 {
 	if (!spend_work(c, 1u + r->n_tests + r->n_parts) || !check_text(c, r->name) ||
-	    !check_text(c, r->text) || !check_text(c, r->source) || !check_rule_tests(c, r))
+	    !check_text(c, r->text) || !check_text(c, r->source) ||
+	    !check_rule_tests(c, r->first_test, r->n_tests, r->n_tests + (unsigned)r->n_parts))
 		return false;
 	if (r->effect >= N_RULE_EFFECTS ||
 	    (r->effect == RULE_NEEDS &&
@@ -355,6 +359,56 @@ static bool check_rule(struct table_verifier *c, const struct rule *r)
 	    (r->effect == RULE_MOVE && (r->number >= c->table->n_rules || r->n_parts != 1)))
 		return set_fault(c, "a rule is malformed");
 	return true;
+}
+
+/* Checks the rows of an erratum: look-up searches them by halves. */
+static bool check_erratum_rows(struct table_verifier *c, const struct erratum *e)
+{
+	const uint16_t *rows = table_erratum_rows(c->table) + e->first_row;
+
+	if (e->n_rows &&
+	    !check_element(c, c->table->erratum_rows, (uint64_t)e->first_row + e->n_rows - 1,
+	                   sizeof(*rows), "the rows of an erratum are out of bounds"))
+		return false;
+	for (unsigned i = 0; i < e->n_rows; i++)
+		if (rows[i] >= c->table->n_rows || (i && rows[i] <= rows[i - 1]))
+			return set_fault(c, "an erratum is about a row that does not exist");
+	return true;
+}
+
+static bool check_match(struct table_verifier *c, const struct host_match *m)
+{
+	if (!check_text(c, m->arch) || !check_text(c, m->vendor) || !check_text(c, m->id_prefix))
+		return false;
+	return !(m->flags & ~(uint32_t)MATCH_FLAGS) ||
+	       set_fault(c, "a match has flags that are unknown to this version");
+}
+
+static bool check_erratum_matches(struct table_verifier *c, const struct erratum *e)
+{
+	const struct host_match *m = table_matches(c->table) + e->first_match;
+
+	if (e->n_matches &&
+	    !check_element(c, c->table->matches, (uint64_t)e->first_match + e->n_matches - 1,
+	                   sizeof(*m), "the machines of an erratum are out of bounds"))
+		return false;
+	for (unsigned i = 0; i < e->n_matches; i++)
+		if (!check_match(c, &m[i]))
+			return false;
+	return true;
+}
+
+static bool check_erratum(struct table_verifier *c, const struct erratum *e)
+{
+	if (!spend_work(c, 1u + e->n_rows + e->n_tests + e->n_matches) || !check_text(c, e->ids) ||
+	    !check_text(c, e->effect) || !check_text(c, e->workaround) ||
+	    !check_text(c, e->kernel) || !check_text(c, e->machines) || !check_text(c, e->source) ||
+	    !check_rule_tests(c, e->first_test, e->n_tests, e->n_tests) ||
+	    !check_erratum_rows(c, e) || !check_erratum_matches(c, e))
+		return false;
+	return (e->count <= PFM_ERRATUM_COUNT_NEAR && e->is_for_all <= 1 && !e->reserved &&
+	        e->instead_plus1 <= c->table->n_rows) ||
+	       set_fault(c, "an erratum is malformed");
 }
 
 static bool check_stored_name(struct table_verifier *c, const struct stored_name *n)
@@ -395,11 +449,8 @@ static bool check_host_matches(struct table_verifier *c)
 	const struct host_match *m = table_matches(c->table);
 
 	for (uint32_t i = 0; i < c->table->n_matches; i++)
-		if (!check_text(c, m[i].arch) || !check_text(c, m[i].vendor) ||
-		    !check_text(c, m[i].id_prefix))
+		if (!check_match(c, &m[i]))
 			return false;
-		else if (m[i].flags & ~(uint32_t)MATCH_FLAGS)
-			return set_fault(c, "a match has flags that are unknown to this version");
 	return true;
 }
 
@@ -450,6 +501,9 @@ static bool check_contents(struct table_verifier *c)
 			return false;
 	for (i = 0; i < t->n_rules; i++)
 		if (!check_rule(c, table_rules(t) + i))
+			return false;
+	for (i = 0; i < t->n_errata; i++)
+		if (!check_erratum(c, table_errata(t) + i))
 			return false;
 	for (i = 0; i < t->n_fields; i++)
 		if (!check_field(c, table_fields(t) + i))

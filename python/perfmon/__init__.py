@@ -39,8 +39,9 @@ from .context import (Context, CpuInfo, DecodedEvent, DecodedField, DecodedRegis
 from .counting import Counted, Counting, count
 from .dispatch import Dispatch, Placement, dispatch
 from .event import (
-    Alternative, Dialect, Event, EventFlag, EventInfo, Field, Modifier, Names, PerfAttr, Register,
-    RegisterKind, Rule, Umask, counter_name, perf_event_attr, split_events)
+    Alternative, Dialect, Erratum, ErratumCount, Event, EventFlag, EventInfo, Field, Modifier,
+    Names, PerfAttr, Register, RegisterKind, Rule, Umask, counter_name, perf_event_attr,
+    split_events)
 from .imports import Imported, ImportedModel, Refused, import_lists
 from .metric import Metric, MetricCheck, MetricInput, MetricState, MetricValue
 from .plan import Plan, Planned, Schedule, Scheduled, plan, schedule
@@ -61,22 +62,22 @@ __version__ = "1.0.0"
 __all__ = [
     "Alternative", "AmbiguousError", "ArgumentError", "Buffers", "Cause", "Context", "Count",
     "Counted", "Counting", "CpuInfo", "DecodedEvent", "DecodedField", "DecodedRegister", "Dialect",
-    "Dispatch", "EncodingTable", "ErrorCode", "Event", "EventError", "EventFlag", "EventInfo",
-    "EventTable", "Field", "Finding", "FindingState", "FindingTopic", "Finished", "FlameGraph",
-    "Frame", "FrameFlag", "Function", "FunctionTable", "ImageError", "Imported", "ImportedModel",
-    "Metric", "MetricCheck", "MetricInput", "MetricState", "MetricValue", "ModelError", "Modifier",
-    "Names", "NotCountedError", "PerfAttr", "PerfmonError", "Placement", "PlacementError", "Plan",
-    "Planned", "Plm", "Pmu", "PmuFlag", "Pmus", "Profile", "ProfileEvent", "ProfileLosses",
-    "Quality", "Reading", "Record", "RecordType", "Recorded", "Recording", "Refused", "RegionCount",
-    "RegionMetric", "RegionResult", "RegionVisit", "Register", "RegisterKind", "Rule", "Sample",
-    "SampleStatistics", "Sampling", "Schedule", "Scheduled", "Session", "Sideband", "Stack",
-    "StackTable", "Symbol", "Symbols", "SystemCallError", "Tally", "Umask", "UnexpressibleError",
-    "UnknownEventError", "UnknownPmuError", "alpha", "check_system", "constants", "coreduo",
-    "count", "counter_name", "decode", "default_context", "device", "dispatch", "encode_many",
-    "event", "events", "find", "import_lists", "library_version", "libpfm3", "montecito",
-    "perf_event_attr", "plan", "pmus", "profile", "read_regions", "region", "regions_cost",
-    "reset_region", "schedule", "split_events", "start_regions", "stat", "stop_regions", "tally",
-    "write_regions"
+    "Dispatch", "EncodingTable", "Erratum", "ErratumCount", "ErrorCode", "Event", "EventError",
+    "EventFlag", "EventInfo", "EventTable", "Field", "Finding", "FindingState", "FindingTopic",
+    "Finished", "FlameGraph", "Frame", "FrameFlag", "Function", "FunctionTable", "ImageError",
+    "Imported", "ImportedModel", "Metric", "MetricCheck", "MetricInput", "MetricState",
+    "MetricValue", "ModelError", "Modifier", "Names", "NotCountedError", "PerfAttr", "PerfmonError",
+    "Placement", "PlacementError", "Plan", "Planned", "Plm", "Pmu", "PmuFlag", "Pmus", "Profile",
+    "ProfileEvent", "ProfileLosses", "Quality", "Reading", "Record", "RecordType", "Recorded",
+    "Recording", "Refused", "RegionCount", "RegionMetric", "RegionResult", "RegionVisit",
+    "Register", "RegisterKind", "Rule", "Sample", "SampleStatistics", "Sampling", "Schedule",
+    "Scheduled", "Session", "Sideband", "Stack", "StackTable", "Symbol", "Symbols",
+    "SystemCallError", "Tally", "Umask", "UnexpressibleError", "UnknownEventError",
+    "UnknownPmuError", "alpha", "check_system", "constants", "coreduo", "count", "counter_name",
+    "decode", "default_context", "device", "dispatch", "encode_many", "event", "events", "find",
+    "import_lists", "library_version", "libpfm3", "montecito", "perf_event_attr", "plan", "pmus",
+    "profile", "read_regions", "region", "regions_cost", "reset_region", "schedule", "split_events",
+    "start_regions", "stat", "stop_regions", "tally", "write_regions"
 ]
 
 

@@ -18,8 +18,8 @@ from ._c import ffi, lib, new_struct, plm_mask, read_text as c_text
 from ._errors import ArgumentError, ErrorCode, PerfmonError, UnknownEventError, UnknownPmuError, \
     c_string, check, from_code, \
     from_error, new_error, texts_of
-from .event import MAX_TEXT, Dialect, Event, EventFlag, EventInfo, Register, Rule, counter_name, \
-    encode
+from .event import MAX_TEXT, Dialect, Erratum, Event, EventFlag, EventInfo, Register, Rule, \
+    counter_name, encode, make_erratum
 from .metric import Metric
 
 if TYPE_CHECKING:
@@ -339,6 +339,14 @@ class Pmu:
         self.n_instances = int(info.n_instances)
         self.cpus = c_text(info.cpus)
         self.events = Events(self, info.n_events)
+
+    @property
+    def errata(self) -> tuple[Erratum, ...]:
+        """What it counts wrong."""
+        ctx, e, out = self._context._handle(), new_struct("pfm_erratum_t"), list[Erratum]()
+        while lib.pfm_describe_erratum(ctx, self.index, len(out), e) == 0:
+            out.append(make_erratum(e))
+        return tuple(out)
 
     @cached_property
     def features(self) -> Mapping[str, str | int]:

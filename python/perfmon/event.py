@@ -56,6 +56,17 @@ class EventFlag(enum.IntFlag):
     BY_LIBPFM4 = lib.PFM_EVENT_BY_LIBPFM4      #: so does libpfm4
 
 
+class ErratumCount(enum.IntEnum):
+    """What becomes of the count of an event with an erratum."""
+
+    RIGHT = lib.PFM_ERRATUM_COUNT_RIGHT  #: nothing: samples or another facility are wrong
+    HIGH = lib.PFM_ERRATUM_COUNT_HIGH    #: too high
+    LOW = lib.PFM_ERRATUM_COUNT_LOW      #: too low
+    WRONG = lib.PFM_ERRATUM_COUNT_WRONG  #: wrong in either direction
+    ZERO = lib.PFM_ERRATUM_COUNT_ZERO    #: nothing is counted
+    NEAR = lib.PFM_ERRATUM_COUNT_NEAR    #: off by a few at most
+
+
 class Dialect(enum.IntEnum):
     """Ways to write an event down."""
 
@@ -197,6 +208,40 @@ class Rule:
                    ffi.string(r.evidence).decode())
 
 
+@dataclass(frozen=True)
+class Erratum:
+    """What a processor counts wrong.
+
+    ids          names in the vendor's documents
+    effect, workaround, kernel, machines, source   texts; ``""`` if missing
+    instead      event that counts the same and is right, or ``""``
+    count        :class:`ErratumCount`
+    here         this machine has it
+    every_event  it is about all events of the PMU
+    conditional  it is about the event with other modifiers or levels
+    """
+
+    ids: tuple[str, ...]
+    effect: str
+    workaround: str
+    kernel: str
+    machines: str
+    source: str
+    instead: str
+    count: ErratumCount
+    here: bool
+    every_event: bool
+    conditional: bool
+
+
+def make_erratum(e: Any) -> Erratum:
+    return Erratum(tuple(c_text(e.ids).split()), c_text(e.effect), c_text(e.workaround),
+                   c_text(e.kernel), c_text(e.machines), c_text(e.source), c_text(e.instead),
+                   ErratumCount(e.count), bool(e.flags & lib.PFM_ERRATUM_HERE),
+                   bool(e.flags & lib.PFM_ERRATUM_EVERY_EVENT),
+                   bool(e.flags & lib.PFM_ERRATUM_CONDITIONAL))
+
+
 @dataclass(init=False, eq=False, repr=False)
 class EventInfo:
     """A row of a processor's table.
@@ -297,6 +342,14 @@ class EventInfo:
         encoded, but not counted."""
         ctx = self._context._handle()
         return bool(lib.pfm_is_event_implemented(ctx, self._pmu_index, self.index))
+
+    @cached_property
+    def known_errata(self) -> tuple[Erratum, ...]:
+        """Errata that are about the event."""
+        ctx, e, out = self._context._handle(), new_struct("pfm_erratum_t"), list[Erratum]()
+        while lib.pfm_describe_event_erratum(ctx, self._pmu_index, self.index, len(out), e) == 0:
+            out.append(make_erratum(e))
+        return tuple(out)
 
     @cached_property
     def fields(self) -> tuple[Field, ...]:

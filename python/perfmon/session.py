@@ -65,6 +65,7 @@ class Cause(enum.IntEnum):
     LOST = lib.PFM_CAUSE_LOST
     THROTTLED = lib.PFM_CAUSE_THROTTLED
     OTHER_CPU = lib.PFM_CAUSE_OTHER_CPU      #: the virtual machine was moved to another processor
+    ERRATUM = lib.PFM_CAUSE_ERRATUM          #: the processor counts the event wrong
 
     def __str__(self) -> str:
         return c_text(lib.pfm_cause_name(int(self)))

@@ -931,7 +931,9 @@ class Encode(Case):
 
     def test_shape(self):
         (o,) = objects(self.done("encode", "--json", "coreduo::Instr_Ret,usr"))
-        self.assertEqual(list(o), ["input", "pmu", "event", "regs", "counters", "perf", "foreign"])
+        self.assertEqual(list(o), ["input", "pmu", "event", "regs", "counters", "perf",
+                                   "known_errata", "foreign"])
+        self.assertEqual([e["ids"] for e in o.pop("known_errata")], ["AE51"])
         self.assertEqual(list(o["perf"]), [
             "type", "config", "config1", "config2", "exclude_user", "exclude_kernel", "exclude_hv"
         ])

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* pfm encode: registers and perf attributes of each event on its own. */
+#include "common/errata.h"
 #include "common/input_lines.h"
 #include "common/pfm.h"
 
@@ -58,6 +59,7 @@ static void put_encoding(struct encoder *e, const char *text, const pfm_encoding
 	put_counter_numbers(j, "counters", enc->counters);
 	put_attr(j, "perf", &enc->attr);
 	put_text_rules(j, e->ctx, text, true);
+	put_encoded_errata(j, e->ctx, text, e->plm, enc);
 	if (!(pmu.flags & PFM_PMU_HOST))
 		put_bool(j, "foreign", true);
 }
@@ -77,6 +79,15 @@ static void print_perf(const perfmon_attr_t *a, bool foreign)
 		printf("  %-12s (on a machine with this processor; on this machine it has another "
 		       "meaning)\n",
 		       "");
+}
+
+static void print_errata(const struct encoder *e, const char *text, const pfm_encoding_t *enc)
+{
+	pfm_erratum_t erratum = PFM_INIT(erratum);
+	unsigned i = 0;
+
+	while (find_encoded_erratum(e->ctx, text, e->plm, enc, &i, &erratum))
+		printf("  %-12s %s: %s\n", "erratum", erratum.ids, erratum.effect);
 }
 
 static void print_encoding(const struct encoder *e, const char *text, const pfm_encoding_t *enc)
@@ -108,6 +119,7 @@ static void print_encoding(const struct encoder *e, const char *text, const pfm_
 		       enc->alternatives[i].value);
 	print_perf(&enc->attr, !(pmu.flags & PFM_PMU_HOST));
 	print_remarks(stdout, e->ctx, text, "  rule         ");
+	print_errata(e, text, enc);
 }
 
 static int encode_text(struct encoder *e, const char *text, size_t len)

@@ -131,6 +131,27 @@ static void put_reasons(struct json *j, const pfm_ctx_t *ctx, const pfm_plan_t *
 		put_end(j, ']');
 }
 
+/* Writes the events that were replaced because they count wrong. */
+static void put_replaced_events(struct json *j, const pfm_plan_t *plan)
+{
+	pfm_planned_event_t e = PFM_INIT(e);
+	unsigned n = 0;
+
+	for (unsigned i = 0; !pfm_describe_planned_event(plan, i, &e); i++) {
+		if (!*e.replaced)
+			continue;
+		if (!n++)
+			put_begin(j, "replaced", '[');
+		put_begin(j, NULL, '{');
+		put_text(j, "event", e.replaced);
+		put_text(j, "by", e.text);
+		put_text(j, "errata", e.errata);
+		put_end(j, '}');
+	}
+	if (n)
+		put_end(j, ']');
+}
+
 static void put_plan(struct json *j, const pfm_ctx_t *ctx, const pfm_plan_t *plan,
                      const struct rotation *r, const char *const *texts)
 {
@@ -151,10 +172,22 @@ static void put_plan(struct json *j, const pfm_ctx_t *ctx, const pfm_plan_t *pla
 			put_text(j, NULL, e.text);
 	put_end(j, ']');
 	put_reasons(j, ctx, plan, info.n_groups);
+	put_replaced_events(j, plan);
 	if (r->schedule)
 		put_schedule(j, r, texts);
 	put_end(j, '}');
 	put_line(j);
+}
+
+static void print_planned_event(const pfm_planned_event_t *e)
+{
+	char counter[16];
+
+	printf("  %-4s %s%s%s\n", format_counter(e->counter, counter), e->text,
+	       e->added ? "  (added: the group needs it)" : "", e->in_proof ? "  *" : "");
+	if (*e->replaced)
+		printf("       (instead of %s, which counts wrong: erratum %s)\n", e->replaced,
+		       e->errata);
 }
 
 static void print_plan(const pfm_ctx_t *ctx, const pfm_plan_t *plan)
@@ -162,7 +195,6 @@ static void print_plan(const pfm_ctx_t *ctx, const pfm_plan_t *plan)
 	pfm_plan_info_t info = PFM_INIT(info);
 	pfm_planned_event_t e = PFM_INIT(e);
 	perfmon_pmu_info_t pmu = PFM_INIT(pmu);
-	char counter[16];
 	bool marked = false;
 
 	pfm_describe_plan(plan, &info);
@@ -172,8 +204,7 @@ static void print_plan(const pfm_ctx_t *ctx, const pfm_plan_t *plan)
 			       term_colour_begin(stdout, BOLD), e.group + 1,
 			       term_colour_end(stdout), pmu.name);
 		group = e.group;
-		printf("  %-4s %s%s%s\n", format_counter(e.counter, counter), e.text,
-		       e.added ? "  (added: the group needs it)" : "", e.in_proof ? "  *" : "");
+		print_planned_event(&e);
 		marked |= e.in_proof != 0;
 	}
 	printf("\n%u group%s, %s: %s\n", info.n_groups, info.n_groups == 1 ? "" : "s",

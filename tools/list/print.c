@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* pfm list: how events and PMUs are shown. */
+#include "common/errata.h"
 #include "list/list.h"
 
 #include <perfmon/aggregate.h>
@@ -67,6 +68,7 @@ static void put_event_line(struct lister *l, const perfmon_pmu_info_t *pmu,
 	put_flags(j, e->flags, pfm_is_event_implemented(l->ctx, e->pmu, e->event) != 0);
 	put_rule_names(j, l->ctx, e->pmu, e->event);
 	put_text_if(j, "replaced", e->replaced);
+	put_event_errata(j, l->ctx, e->pmu, e->event);
 	put_text(j, "origin", pmu->origin);
 	put_end(j, '}');
 	put_line(j);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* pfm show: an event, as text and as JSON. */
+#include "common/errata.h"
 #include "common/pfm.h"
 #include "common/metric.h"
 #include "show/show.h"
@@ -44,7 +45,7 @@ static const struct {
 } field_labels[] = {
 	{ "code", NULL },
 	{ "errata", NULL },
-	{ "errata_class", "errata group" },
+	{ "errata_class", NULL },
 	{ "note", NULL },
 	{ "replaced", NULL },
 	{ "flags", NULL },
@@ -314,7 +315,8 @@ static void show_event_code(const struct shower *s, const perfmon_event_info_t *
 }
 
 /* Shows what reading its counts requires. */
-static void show_event_use(const perfmon_event_info_t *e)
+static void show_event_use(const struct shower *s, const perfmon_pmu_info_t *pmu,
+                           const perfmon_event_info_t *e)
 {
 	static const char *const precise[] = { "", "may be", "must be" };
 	char scale[64];
@@ -329,7 +331,8 @@ static void show_event_use(const perfmon_event_info_t *e)
 		snprintf(scale, sizeof(scale), "%.12g %s", e->scale, e->unit);
 		show_line("scale", scale);
 	}
-	show_line("errata", e->errata);
+	if (!show_event_errata(s, pmu, e))
+		show_line("errata", e->errata);
 	show_line("note", e->note);
 }
 
@@ -355,7 +358,7 @@ void show_event_as_text(const struct shower *s, const char *text, const perfmon_
 	show_event_code(s, e);
 	print_fields(s, e, pmu->libpfm_type);
 	print_model_lines(s->ctx, pmu->libpfm_type, e, show_line);
-	show_event_use(e);
+	show_event_use(s, pmu, e);
 	show_line("origin", pmu->origin);
 	show_line("source", pmu->source);
 	show_line("sources", source_sentences[e->flags / PFM_EVENT_BY_VENDOR & 7]);
@@ -470,6 +473,7 @@ void show_event_as_json(struct shower *s, const char *text, const perfmon_pmu_in
 	put_sources(j, e->flags);
 	put_text_if(j, "replaced", e->replaced);
 	put_text_if(j, "errata", e->errata);
+	put_event_errata(j, s->ctx, e->pmu, e->event);
 	put_text_if(j, "note", e->note);
 	if (!(e->flags & PFM_EVENT_METRIC))
 		put_text_if(j, "unit", e->unit);

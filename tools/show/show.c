@@ -6,10 +6,11 @@
 
 #include <string.h>
 
-enum { OPT_JSON = LONG_ONLY, OPT_PMU };
+enum { OPT_JSON = LONG_ONLY, OPT_PMU, OPT_ERRATA };
 
 static const struct command_option options[] = {
 	{ OPT_PMU, "pmu", "NAME", "processor of names without one; default: this machine's" },
+	{ OPT_ERRATA, "errata", NULL, "list the errata of a processor" },
 	{ OPT_JSON, "json", NULL, "one JSON object" },
 	{ 0, NULL, NULL, NULL }
 };
@@ -194,7 +195,9 @@ static int show_name(struct shower *s, const char *text)
 			return EXIT_DONE;
 		return show_event(s, text, &error, pmu, event);
 	}
-	if (s->json)
+	if (s->errata)
+		show_pmu_errata(s, pmu, &info);
+	else if (s->json)
 		show_pmu_as_json(s, pmu, &info);
 	else
 		show_pmu_as_text(s, pmu, &info);
@@ -211,11 +214,14 @@ static int run_show(struct command_args *args)
 		switch (id) {
 		case OPT_PMU: pmu = value; break;
 		case OPT_JSON: s.json = true; break;
+		case OPT_ERRATA: s.errata = true; break;
 		}
 	if (id < 0)
 		return args->status;
 	if (args->n == 0)
-		return report_usage_error(args, "expected an event, a metric or a processor.");
+		return report_usage_error(args, s.errata ? "expected a processor."
+		                                         : "expected an event, a metric or a "
+		                                           "processor.");
 	s.pmu = pmu;
 	s.ctx = open_context(pmu);
 	if (!s.ctx)
@@ -232,7 +238,7 @@ static int run_show(struct command_args *args)
 
 const struct command cmd_show = {
 	.name = "show",
-	.usage = "[--pmu NAME] [--json] EVENT | PMU...",
+	.usage = "[--pmu NAME] [--errata] [--json] EVENT | PMU...",
 	.summary = "describe an event, a metric or a processor in full",
 	.about = "For an event: what it counts, its code, its unit masks and modifiers, the "
 		 "counters that can count it, filters, errata, its replacement if it is "
@@ -244,7 +250,8 @@ const struct command cmd_show = {
 		 "its events with their counters, the number of groups that count them, and the "
 		 "event to sample where it is high. For a group of metrics: its members.\n"
 		 "For a processor: its counters and their width, its capabilities, and the source "
-		 "of its table.",
+		 "of its table. With --errata, what it counts wrong: the events, the effect, the "
+		 "steppings, what helps, and what Linux does.",
 	.examples = "An event with all its modifiers\n"
 		    "pfm show spr::MEM_LOAD_RETIRED.L3_MISS\n"
 		    "The spelling of an event with modifiers in each dialect\n"
@@ -255,6 +262,8 @@ const struct command cmd_show = {
 		    "pfm show skl::Frontend_Bound\n"
 		    "The name of a raw event\n"
 		    "pfm show coreduo::r412e\n"
+		    "What a processor counts wrong\n"
+		    "pfm show --errata hsw\n"
 		    "A processor and its capabilities\n"
 		    "pfm show amdzen4\n",
 	.options = options,

@@ -12,7 +12,7 @@ enum { SHOW_TEXT_SIZE = 1024, SHOW_LABEL_WIDTH = 14 };
 struct shower {
 	pfm_ctx_t *ctx;
 	const char *pmu; /* --pmu, or NULL */
-	bool json;
+	bool json, errata;
 	struct json out;
 };
 
@@ -45,6 +45,13 @@ void show_unlisted_as_json(struct shower *s, const char *text, const perfmon_pmu
 
 void show_pmu_as_text(const struct shower *s, int pmu, const perfmon_pmu_info_t *p);
 void show_pmu_as_json(struct shower *s, int pmu, const perfmon_pmu_info_t *p);
+
+/* errata.c: shows errata, of an event or of a PMU. */
+
+/* False if the event has none. */
+bool show_event_errata(const struct shower *s, const perfmon_pmu_info_t *pmu,
+                       const perfmon_event_info_t *event);
+void show_pmu_errata(struct shower *s, int pmu, const perfmon_pmu_info_t *info);
 
 /* models.c: shows properties that only some processors have. */
 

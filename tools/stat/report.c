@@ -118,6 +118,8 @@ static void format_remark(const pfm_tally_t *t, unsigned repeat, double interval
 	if (t->counted && t->count.quality == PFM_QUALITY_SCALED && get_row_enabled_time(t))
 		n += snprintf(buf + n, REMARK_MAX - (size_t)n, ": counted %.1f%% of the time",
 		              get_row_running_share(t));
+	if (t->counted && t->count.cause == PFM_CAUSE_ERRATUM)
+		n += snprintf(buf + n, REMARK_MAX - (size_t)n, "  erratum");
 	if (repeat > 1 && t->counted > 1)
 		n += snprintf(buf + n, REMARK_MAX - (size_t)n, "  +- %.2f%%",
 		              compute_relative_deviation(t));
@@ -429,9 +431,11 @@ static void put_reason(struct json *j, const pfm_count_info_t *info, pfm_quality
 	put_text(j, "quality", pfm_quality_name(quality));
 	if (cause != PFM_CAUSE_NONE)
 		put_text(j, "cause", pfm_cause_name(cause));
-	put_text_if(j, "why", quality == PFM_QUALITY_EXACT ? "" : info->why);
-	put_text_if(j, "remedy", quality == PFM_QUALITY_EXACT ? "" : info->remedy);
-	put_text_if(j, "evidence", quality == PFM_QUALITY_EXACT ? "" : info->evidence);
+	if (quality == PFM_QUALITY_EXACT && cause == PFM_CAUSE_NONE)
+		return;
+	put_text_if(j, "why", info->why);
+	put_text_if(j, "remedy", info->remedy);
+	put_text_if(j, "evidence", info->evidence);
 }
 
 static void put_row_ratio(struct json *j, const struct stat_job *job, const struct stat_row *row,

@@ -163,7 +163,8 @@ void gather_rows(struct stat_job *job, bool interval)
 		if (interval)
 			row->tally = (pfm_tally_t)PFM_INIT(row->tally);
 		if (pfm_add_run(&row->tally, &row->sum.count) &&
-		    row->sum.count.quality != PFM_QUALITY_EXACT && row->worst)
+		    (row->sum.count.quality != PFM_QUALITY_EXACT || row->sum.count.cause) &&
+		    row->worst)
 			keep_reason(job, row);
 		row->was_counted |= row->tally.counted != 0;
 		if (!row->own)

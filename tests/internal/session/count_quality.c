@@ -184,7 +184,7 @@ static void names(void **state)
 		for (unsigned k = 0; k < i; k++)
 			assert_string_not_equal(pfm_quality_name((pfm_quality_t)i),
 			                        pfm_quality_name((pfm_quality_t)k));
-	for (unsigned i = 0; i <= PFM_CAUSE_OTHER_CPU; i++)
+	for (unsigned i = 0; i <= PFM_CAUSE_ERRATUM; i++)
 		for (unsigned k = 0; k < i; k++)
 			assert_string_not_equal(pfm_cause_name((pfm_cause_t)i),
 			                        pfm_cause_name((pfm_cause_t)k));
@@ -193,12 +193,13 @@ static void names(void **state)
 	assert_string_equal(pfm_cause_name(PFM_CAUSE_NONE), "");
 	assert_string_equal(pfm_cause_name(PFM_CAUSE_THROTTLED), "throttled");
 	assert_string_equal(pfm_cause_name(PFM_CAUSE_OTHER_CPU), "other CPU");
+	assert_string_equal(pfm_cause_name(PFM_CAUSE_ERRATUM), "erratum");
 	for (int i = 1; i < 4; i++) {
 		assert_string_equal(pfm_quality_name((pfm_quality_t)-i), "");
 		assert_string_equal(
 			pfm_quality_name((pfm_quality_t)(PFM_QUALITY_NOT_SUPPORTED + i)), "");
 		assert_string_equal(pfm_cause_name((pfm_cause_t)-i), "");
-		assert_string_equal(pfm_cause_name((pfm_cause_t)(PFM_CAUSE_OTHER_CPU + i)), "");
+		assert_string_equal(pfm_cause_name((pfm_cause_t)(PFM_CAUSE_ERRATUM + i)), "");
 	}
 }
 

@@ -51,6 +51,8 @@ static void arrays_of_a_table(void **state)
 		MEMBER(values, 0, 4, 4),
 		MEMBER(wide_values, 0, 16, 8),
 		MEMBER(row_groups, 0, 4, 4),
+		MEMBER(errata, 0, 4, 4),
+		MEMBER(erratum_rows, 0, 2, 2),
 	};
 	struct table *t = make_table();
 
@@ -466,6 +468,65 @@ static void flags_that_encoders_do_not_obey(void **state)
 	}
 }
 
+/* A table with one erratum of two rows after its other arrays; the caller frees it. */
+static struct table *make_erratum_table(struct erratum **e, uint16_t **rows)
+{
+	struct table *small = make_table(),
+		     *t = calloc(1, small->size + sizeof(struct erratum) + 2 * sizeof(uint16_t));
+
+	assert_non_null(t);
+	memcpy(t, small, small->size);
+	t->errata = small->size;
+	t->erratum_rows = t->errata + (uint32_t)sizeof(struct erratum);
+	t->size = t->erratum_rows + 2 * (uint32_t)sizeof(uint16_t);
+	t->n_errata = 1;
+	*e = (struct erratum *)(void *)((char *)t + t->errata);
+	*rows = (uint16_t *)(void *)((char *)t + t->erratum_rows);
+	(*e)->n_rows = 2;
+	(*rows)[1] = 1;
+	free(small);
+	return t;
+}
+
+static void errata_of_a_table(void **state)
+{
+	struct erratum *e, before;
+	uint16_t *rows;
+	struct table *t = make_erratum_table(&e, &rows);
+
+	(void)state;
+	before = *e;
+	expect_valid(t, VERIFY_ALL);
+	rows[1] = (uint16_t)t->n_rows;
+	set_fault(t, VERIFY_ALL, "row that does not exist");
+	rows[1] = rows[0];
+	set_fault(t, VERIFY_ALL, "row that does not exist");
+	rows[1] = 1;
+	e->n_rows = 3;
+	set_fault(t, VERIFY_ALL, "rows of an erratum are out of bounds");
+	*e = before;
+	e->effect = t->n_pool;
+	set_fault(t, VERIFY_ALL, "outside the pool");
+	*e = before;
+	e->n_tests = 1;
+	e->first_test = t->size;
+	set_fault(t, VERIFY_ALL, "tests of a rule are out of bounds");
+	*e = before;
+	e->n_matches = 1;
+	e->first_match = UINT16_MAX;
+	set_fault(t, VERIFY_ALL, "machines of an erratum are out of bounds");
+	*e = before;
+	e->count = PFM_ERRATUM_COUNT_NEAR + 1;
+	set_fault(t, VERIFY_ALL, "erratum is malformed");
+	*e = before;
+	e->instead_plus1 = (uint16_t)(t->n_rows + 1);
+	set_fault(t, VERIFY_ALL, "erratum is malformed");
+	*e = before;
+	t->n_errata = 2;
+	set_fault(t, VERIFY_HEAD, "errata out of bounds");
+	free(t);
+}
+
 /* Bits that this version does not know, of tables and of their parts. */
 static void unknown_bits(void **state)
 {
@@ -484,9 +545,10 @@ static void unknown_bits(void **state)
 	free(t);
 }
 
-UNIT(table_verify, cmocka_unit_test(arrays_of_a_table), cmocka_unit_test(strings_of_matches),
-     cmocka_unit_test(damaged_heads_are_refused), cmocka_unit_test(strings_of_a_table),
-     cmocka_unit_test(fields_of_a_table), cmocka_unit_test(rows_of_a_table),
-     cmocka_unit_test(bits_of_a_row), cmocka_unit_test(indexes_of_a_table),
-     cmocka_unit_test(control_characters), cmocka_unit_test(processors_that_encoders_know),
+UNIT(table_verify, cmocka_unit_test(arrays_of_a_table), cmocka_unit_test(errata_of_a_table),
+     cmocka_unit_test(strings_of_matches), cmocka_unit_test(damaged_heads_are_refused),
+     cmocka_unit_test(strings_of_a_table), cmocka_unit_test(fields_of_a_table),
+     cmocka_unit_test(rows_of_a_table), cmocka_unit_test(bits_of_a_row),
+     cmocka_unit_test(indexes_of_a_table), cmocka_unit_test(control_characters),
+     cmocka_unit_test(processors_that_encoders_know),
      cmocka_unit_test(flags_that_encoders_do_not_obey), cmocka_unit_test(unknown_bits));
