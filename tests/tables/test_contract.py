@@ -39,6 +39,14 @@ VALUES = (
     ("skx", "ipc", {"INST_RETIRED.ANY": 300, "CPU_CLK_UNHALTED.THREAD": 200}, 1.5),
     ("skx", "cpi", {"INST_RETIRED.ANY": 300, "CPU_CLK_UNHALTED.THREAD": 150}, 0.5),
     ("amdzen5", "branch_mpki", {"ex_ret_brn_misp": 4, "ex_ret_instr": 2000}, 2),
+    # Requests of the prefetchers of the L1 are misses of the L1, which are counted already: AMD's
+    # all_l2_cache_misses_pti has the same events.
+    ("amdzen5", "l2_mpki",
+     {"l2_cache_req_stat.ic_dc_miss_in_l2": 10, "l2_pf_miss_l2_hit_l3.l2_hwpf": 20,
+      "l2_pf_miss_l2_l3.l2_hwpf": 30, "ex_ret_instr": 2000}, 30),
+    ("amdzen6", "l2_mpki",
+     {"l2_cache_req_stat.ic_dc_miss_in_l2": 10, "l2_pf_miss_l2_hit_l3.l2_hwpf": 20,
+      "l2_pf_miss_l2_l3.l2_hwpf": 30, "ex_ret_instr": 2000}, 30),
     ("neoverse_v2", "l1d_mpki", {"L1D_CACHE_REFILL": 9, "INST_RETIRED": 3000}, 3),
     ("power10", "dtlb_mpki", {"PM_DTLB_MISS": 5, "PM_RUN_INST_CMPL": 1000}, 5),
     ("cf_z16", "l1d_mpki", {"L1D_DIR_WRITES": 6, "INSTRUCTIONS": 2000}, 3),
