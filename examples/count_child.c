@@ -49,7 +49,7 @@ static void report(pfm_session_t *session)
 		if (pfm_read_count(session, i, &count) != PFMLIB_SUCCESS ||
 		    pfm_describe_count(session, i, &info) != PFMLIB_SUCCESS)
 			continue;
-		if (count.quality >= PFM_QUALITY_NOT_COUNTED)
+		if (pfm_counter_quality(count.quality, count.cause) > PFM_QUALITY_PARTIAL)
 			printf("%-18s %s: %s\n", info.name, pfm_quality_name(count.quality),
 			       info.why);
 		else if (*info.unit)

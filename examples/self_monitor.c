@@ -40,7 +40,7 @@ static void show(pfm_session_t *session, unsigned i, const pfm_count_t *count)
 
 	if (pfm_describe_count(session, i, &info) != PFMLIB_SUCCESS)
 		return;
-	if (count->quality >= PFM_QUALITY_NOT_COUNTED)
+	if (pfm_counter_quality(count->quality, count->cause) > PFM_QUALITY_PARTIAL)
 		printf("%-16s %s: %s%s%s\n", info.name, pfm_quality_name(count->quality), info.why,
 		       *info.remedy ? "; " : "", info.remedy);
 	else

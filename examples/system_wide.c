@@ -20,7 +20,7 @@ static void show(pfm_session_t *session, unsigned i)
 	if (pfm_read_count(session, i, &count) != PFMLIB_SUCCESS ||
 	    pfm_describe_count(session, i, &info) != PFMLIB_SUCCESS)
 		return;
-	if (count.quality < PFM_QUALITY_NOT_COUNTED)
+	if (pfm_counter_quality(count.quality, count.cause) <= PFM_QUALITY_PARTIAL)
 		printf("CPU %-4s %-18s %" PRIu64 " (%s)\n", info.cpus, info.name, count.value,
 		       pfm_quality_name(count.quality));
 	else

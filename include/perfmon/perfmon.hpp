@@ -621,8 +621,7 @@ class session
 		r.why = info.why;
 		r.remedy = info.remedy;
 		r.count = count;
-		if (count.quality != PFM_QUALITY_NOT_COUNTED &&
-		    count.quality != PFM_QUALITY_NOT_SUPPORTED)
+		if (pfm_counter_quality(count.quality, count.cause) <= PFM_QUALITY_PARTIAL)
 			r.value = count.value;
 		return r;
 	}

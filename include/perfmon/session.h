@@ -21,11 +21,13 @@ typedef struct pfm_sampling pfm_sampling_t;
 
 /** How far a count can be trusted. pfm_quality_name() gives the quoted words. */
 typedef enum pfm_quality {
-	PFM_QUALITY_EXACT,        /**< "exact": counted all the time it was enabled */
-	PFM_QUALITY_SCALED,       /**< "scaled": shared a counter; extrapolated from time running */
-	PFM_QUALITY_PARTIAL,      /**< "partial": some CPUs or tasks were not counted */
-	PFM_QUALITY_NOT_COUNTED,  /**< "not counted": no value this time */
-	PFM_QUALITY_NOT_SUPPORTED /**< "not supported": no value: cannot be counted here */
+	PFM_QUALITY_EXACT,       /**< "exact": counted all the time it was enabled */
+	PFM_QUALITY_SCALED,      /**< "scaled": shared a counter; extrapolated from time running */
+	PFM_QUALITY_PARTIAL,     /**< "partial": some CPUs or tasks were not counted */
+	PFM_QUALITY_NOT_COUNTED, /**< "not counted": no value this time */
+	PFM_QUALITY_NOT_SUPPORTED, /**< "not supported": no value: cannot be counted here */
+	PFM_QUALITY_PRETENDED,     /**< "pretended": a value that pfm pretend made up */
+	PFM_QUALITY_SIMULATED      /**< "simulated": an emulator counted it, not a PMU */
 } pfm_quality_t;
 
 /** Why a count is not exact. pfm_cause_name() gives a short phrase for each. */
@@ -82,6 +84,10 @@ typedef struct pfm_count_info {
 
 /** Returns the stable words of @quality, quoted above; "" for unknown values. Thread-safe. */
 const char *pfm_quality_name(pfm_quality_t quality);
+/** Returns the quality that a count with @quality and @cause would have if a PMU had counted it:
+ * for pretended and simulated counts exact, scaled or partial, for others @quality. A count has a
+ * value if the result is at most PFM_QUALITY_PARTIAL. Thread-safe. */
+pfm_quality_t pfm_counter_quality(pfm_quality_t quality, pfm_cause_t cause);
 /** Returns the stable words of @cause; "" for PFM_CAUSE_NONE and unknown values. Thread-safe. */
 const char *pfm_cause_name(pfm_cause_t cause);
 

@@ -106,6 +106,11 @@ static inline bool context_is_loaded(const struct pfm_ctx *ctx, int what)
 
 	return (atomic_load_explicit(&u.out->loaded_parts, memory_order_acquire) & what) == what;
 }
+/* True if this machine is a pretended one; LOADED_ALL must be loaded. */
+static inline bool context_is_pretended(const struct pfm_ctx *ctx)
+{
+	return ctx && ctx->kernel && *ctx->kernel->pretended;
+}
 /* Is @s the name or an alias of the table, without regard to case? */
 PERFMON_PRIVATE bool pfmi_context_table_has_name(const struct table *t, struct slice s);
 /* The number of PMUs that are known so far. */

@@ -340,6 +340,9 @@ static void read_kernel_settings(struct sysfs_reader *r, struct kernel_info *k)
 	if (pfmi_machine_read_small_file(r->sys, "/proc/sys/kernel/nmi_watchdog", buf,
 	                                 sizeof(buf)) > 0)
 		k->nmi_watchdog = strcmp(buf, "1") == 0;
+	if (pfmi_machine_read_small_file(r->sys, PFMI_PRETENDED_PATH, k->pretended,
+	                                 sizeof(k->pretended)) < 0)
+		k->pretended[0] = '\0';
 }
 
 /* A struct kernel_info, which users see, and the memory that it refers to. */

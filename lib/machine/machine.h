@@ -241,8 +241,11 @@ struct kernel_pmu {
 
 /* The first perf type of PMUs whose values are files: above all types of the kernel. */
 #define FILE_PMU_TYPE 0x7f000000
+/* A file that only pretended machines have; its line names the processor and the model. */
+#define PFMI_PRETENDED_PATH "/sys/bus/event_source/pretended"
 
 struct kernel_info {
+	char pretended[96]; /* the line of PFMI_PRETENDED_PATH; "" on hardware */
 	unsigned n_pmus;
 	const struct kernel_pmu *pmus;
 	int paranoid; /* perf_event_paranoid, -100 if unreadable */

@@ -10,6 +10,8 @@
 /* "PERFILE2" on a machine that writes the lowest byte first */
 #define PERFDATA_MAGIC      0x32454c4946524550ULL
 #define PERFDATA_N_FEATURES 256u
+/* How the description of a pretended machine's processor begins (PERFDATA_FEATURE_CPUDESC). */
+#define PERFDATA_PRETENDED_CPU "pretended: "
 
 struct perfdata_section {
 	uint64_t offset, size;
@@ -30,6 +32,7 @@ enum {
 	PERFDATA_FEATURE_VERSION = 5,
 	PERFDATA_FEATURE_ARCH = 6,
 	PERFDATA_FEATURE_NRCPUS = 7,
+	PERFDATA_FEATURE_CPUDESC = 8,
 	PERFDATA_FEATURE_TOTAL_MEM = 10,
 	PERFDATA_FEATURE_CMDLINE = 11,
 	PERFDATA_FEATURE_EVENT_DESC = 12,

@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "perfdata/recording_writer.h"
+#include "context/context.h"
 
 static void write_event_desc(struct pfm_recording *r)
 {
@@ -113,6 +114,16 @@ static void write_compression_info(struct pfm_recording *r)
 	pfmi_perfdata_write_bytes(r, words, sizeof(words));
 }
 
+/* The description of a pretended machine's processor says so, as that in its cpuinfo does. */
+static void write_pretence(struct pfm_recording *r)
+{
+	char text[128];
+
+	snprintf(text, sizeof(text), PERFDATA_PRETENDED_CPU "%s",
+	         r->session->ctx->kernel->pretended);
+	pfmi_perfdata_write_padded_string(r, text);
+}
+
 static void write_feature(struct pfm_recording *r, unsigned bit, const struct utsname *u)
 {
 	uint64_t times[2] = { r->start_time,
@@ -129,6 +140,7 @@ static void write_feature(struct pfm_recording *r, unsigned bit, const struct ut
 	case PERFDATA_FEATURE_OSRELEASE: pfmi_perfdata_write_padded_string(r, u->release); break;
 	case PERFDATA_FEATURE_VERSION: pfmi_perfdata_write_padded_string(r, "perfmon"); break;
 	case PERFDATA_FEATURE_ARCH: pfmi_perfdata_write_padded_string(r, u->machine); break;
+	case PERFDATA_FEATURE_CPUDESC: write_pretence(r); break;
 	case PERFDATA_FEATURE_NRCPUS:
 		pfmi_perfdata_write_u32(r, (uint32_t)sysconf(_SC_NPROCESSORS_CONF));
 		pfmi_perfdata_write_u32(r, (uint32_t)sysconf(_SC_NPROCESSORS_ONLN));
@@ -162,6 +174,7 @@ static bool has_feature(const struct pfm_recording *r, unsigned bit)
 {
 	switch (bit) {
 	case PERFDATA_FEATURE_COMPRESSED: return r->zstd != NULL;
+	case PERFDATA_FEATURE_CPUDESC: return context_is_pretended(r->session->ctx);
 	case PERFDATA_FEATURE_TRACING: return r->tracing_data.end > 0;
 	case PERFDATA_FEATURE_NUMA_TOPOLOGY: return r->numa_topology.end > 0;
 	case PERFDATA_FEATURE_MEM_TOPOLOGY: return r->memory_topology.end > 0;
@@ -176,14 +189,15 @@ static bool has_feature(const struct pfm_recording *r, unsigned bit)
 void pfmi_perfdata_write_features(struct pfm_recording *r)
 {
 	static const uint8_t bits[] = {
-		PERFDATA_FEATURE_TRACING,       PERFDATA_FEATURE_HOSTNAME,
-		PERFDATA_FEATURE_OSRELEASE,     PERFDATA_FEATURE_VERSION,
-		PERFDATA_FEATURE_ARCH,          PERFDATA_FEATURE_NRCPUS,
-		PERFDATA_FEATURE_TOTAL_MEM,     PERFDATA_FEATURE_CMDLINE,
-		PERFDATA_FEATURE_EVENT_DESC,    PERFDATA_FEATURE_CPU_TOPOLOGY,
-		PERFDATA_FEATURE_NUMA_TOPOLOGY, PERFDATA_FEATURE_SAMPLE_TIME,
-		PERFDATA_FEATURE_MEM_TOPOLOGY,  PERFDATA_FEATURE_CLOCKID,
-		PERFDATA_FEATURE_COMPRESSED,    PERFDATA_FEATURE_CLOCK_DATA
+		PERFDATA_FEATURE_TRACING,      PERFDATA_FEATURE_HOSTNAME,
+		PERFDATA_FEATURE_OSRELEASE,    PERFDATA_FEATURE_VERSION,
+		PERFDATA_FEATURE_ARCH,         PERFDATA_FEATURE_CPUDESC,
+		PERFDATA_FEATURE_NRCPUS,       PERFDATA_FEATURE_TOTAL_MEM,
+		PERFDATA_FEATURE_CMDLINE,      PERFDATA_FEATURE_EVENT_DESC,
+		PERFDATA_FEATURE_CPU_TOPOLOGY, PERFDATA_FEATURE_NUMA_TOPOLOGY,
+		PERFDATA_FEATURE_SAMPLE_TIME,  PERFDATA_FEATURE_MEM_TOPOLOGY,
+		PERFDATA_FEATURE_CLOCKID,      PERFDATA_FEATURE_COMPRESSED,
+		PERFDATA_FEATURE_CLOCK_DATA
 	};
 	struct perfdata_section sections[sizeof(bits)];
 	struct utsname u;

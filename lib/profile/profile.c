@@ -218,6 +218,7 @@ int profile_read_selected(struct profile *p, const char *path, const struct prof
 		free(r);
 		return rc;
 	}
+	read_recorded_pretence(path, &p->losses);
 	r->target_profile = p;
 	r->options = *o;
 	r->keys = get_detail_keys(o);

@@ -39,6 +39,16 @@ int open_visited_recording(pfm_session_t **session, const char *path, pfm_error_
 	return rc;
 }
 
+void read_recorded_pretence(const char *path, struct profile_losses *losses)
+{
+	char *cpu =
+		strcmp(path, "-") == 0 ? NULL : read_recording_text(path, PERFDATA_FEATURE_CPUDESC);
+
+	losses->pretended =
+		cpu && strncmp(cpu, PERFDATA_PRETENDED_CPU, strlen(PERFDATA_PRETENDED_CPU)) == 0;
+	free(cpu);
+}
+
 void begin_sample_visit(struct sample_visitor *v, pfm_session_t *session,
                         enum visitor_source source, struct profile_losses *losses)
 {

@@ -52,6 +52,9 @@ struct symbols *open_recorded_symbols(const char *path, const char *debug_folder
  * after a message. */
 int open_visited_recording(pfm_session_t **session, const char *path, pfm_error_t *error);
 
+/* Sets losses->pretended if the recording @path describes a pretended machine; of a pipe that is
+ * unknown. */
+void read_recorded_pretence(const char *path, struct profile_losses *losses);
 /* Begins to visit the samples of @session, which stays the caller's. Losses are added to @losses.
  */
 void begin_sample_visit(struct sample_visitor *v, pfm_session_t *session,

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/text.h"
+#include "context/context.h"
 #include "region/region.h"
 
 /* Limit of events: a visit reads all of them, and more would take milliseconds. */
@@ -23,7 +24,7 @@ static char *copy_or_empty(const char *text)
  * at once; those without time, or without a counter beside the others, get theirs in turns. */
 static bool can_be_counted(const pfm_count_t *count)
 {
-	return count->quality == PFM_QUALITY_EXACT || count->quality == PFM_QUALITY_SCALED ||
+	return pfm_counter_quality(count->quality, count->cause) <= PFM_QUALITY_SCALED ||
 	       (count->quality == PFM_QUALITY_NOT_COUNTED &&
 	        (count->cause == PFM_CAUSE_NO_TIME || count->cause == PFM_CAUSE_MULTIPLEXED));
 }
@@ -232,6 +233,8 @@ int pfmi_layout_open_events(struct layout *l, const char *events, bool system, p
 		rc = refuse_many_events(error);
 	if (!rc && n)
 		rc = open_sessions(l, texts, n, system, error);
+	if (!rc)
+		l->is_pretended = context_is_pretended(l->ctx);
 	free(texts);
 	return rc;
 }

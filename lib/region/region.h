@@ -123,7 +123,14 @@ struct layout {
 	unsigned n_fds;
 	unsigned n_metrics;
 	double wall_inside, wall_pair, task_inside; /* nanoseconds */
+	bool is_pretended; /* the machine is a pretended one: no count is exact */
 };
+
+/* True if @c has a value. */
+static inline bool pfmi_region_has_count(const pfm_region_count_t *c)
+{
+	return pfm_counter_quality(c->quality, c->cause) <= PFM_QUALITY_PARTIAL;
+}
 
 static inline bool pfmi_region_is_software(const perfmon_attr_t *a)
 {

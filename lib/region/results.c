@@ -280,6 +280,7 @@ int pfm_describe_region(const pfm_region_results_t *r, unsigned i, pfm_region_in
 		sizeof(*info));
 }
 
+/* The quality of a count by a PMU. */
 static pfm_quality_t get_count_quality(const struct result_row *row, const struct tally *t,
                                        const struct region_event *e)
 {
@@ -335,7 +336,9 @@ int pfm_region_count(const pfm_region_results_t *r, unsigned i, unsigned event,
 			.max = subtract_cost(t->max, each),
 			.variance = compute_variance(t->m2, t->visits),
 			.overhead = cost,
-			.quality = quality,
+			.quality = l->is_pretended && quality <= PFM_QUALITY_PARTIAL
+	                                   ? PFM_QUALITY_PRETENDED
+	                                   : quality,
 			.cause = get_count_cause(e, quality),
 			.scale = e->scale },
 		sizeof(*count));

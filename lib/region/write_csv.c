@@ -36,7 +36,7 @@ static void put_event(FILE *out, const pfm_region_results_t *r, unsigned i, unsi
 	pfm_region_count(r, i, k, &c);
 	fprintf(out, ",");
 	put_field(out, e.name);
-	if (c.quality == PFM_QUALITY_EXACT || c.quality == PFM_QUALITY_PARTIAL)
+	if (pfmi_region_has_count(&c))
 		fprintf(out, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",", c.inclusive,
 		        c.exclusive, c.min, c.max);
 	else

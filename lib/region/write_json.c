@@ -65,7 +65,7 @@ static void put_count(FILE *out, const pfm_region_results_t *r, unsigned i, unsi
 	pfm_region_count(r, i, k, &c);
 	fprintf(out, "%s{\"event\":", k ? "," : "");
 	pfmi_region_put_json(out, e.name);
-	if (c.quality == PFM_QUALITY_EXACT || c.quality == PFM_QUALITY_PARTIAL) {
+	if (pfmi_region_has_count(&c)) {
 		fprintf(out,
 		        ",\"inclusive\":%" PRIu64 ",\"exclusive\":%" PRIu64 ",\"min\":%" PRIu64
 		        ",\"max\":%" PRIu64,

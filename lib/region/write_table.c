@@ -169,7 +169,9 @@ static void put_count(FILE *out, const pfm_region_info_t *info, const pfm_region
 	                       format_value(e, c->exclusive, c->scale, own));
 	if (c->visits > 1)
 		put_spread(out, &used, e, c);
-	if (c->quality != PFM_QUALITY_EXACT) {
+	if (c->quality == PFM_QUALITY_PRETENDED)
+		put_part(out, &used, pfm_quality_name(c->quality));
+	if (c->visits != info->outermost) {
 		snprintf(text, sizeof(text), "counted in %" PRIu64 " of %" PRIu64 " visits",
 		         c->visits, info->outermost);
 		put_part(out, &used, text);
@@ -213,7 +215,7 @@ static void put_row(FILE *out, const pfm_region_results_t *r, unsigned i)
 
 		pfm_describe_region_event(k, &e);
 		pfm_region_count(r, i, k, &c);
-		if (c.quality == PFM_QUALITY_EXACT || c.quality == PFM_QUALITY_PARTIAL)
+		if (pfmi_region_has_count(&c))
 			put_count(out, &info, &e, &c);
 		else
 			put_missing(out, &e, &c);

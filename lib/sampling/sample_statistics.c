@@ -63,18 +63,18 @@ static void assess_sample_quality(const struct pfm_session *s, unsigned i,
 
 	o->quality = count->quality;
 	o->cause = count->cause;
-	if (o->quality != PFM_QUALITY_EXACT)
+	if (pfm_counter_quality(o->quality, o->cause) != PFM_QUALITY_EXACT)
 		return;
-	if (o->throttled) {
-		o->quality = PFM_QUALITY_PARTIAL;
+	if (o->throttled)
 		o->cause = PFM_CAUSE_THROTTLED;
-	} else if (has_lost_samples(s, o)) {
-		o->quality = PFM_QUALITY_PARTIAL;
+	else if (has_lost_samples(s, o))
 		o->cause = PFM_CAUSE_LOST;
-	} else if (has_mixed_samples(s, i, o) || has_too_few_samples(s, i, o)) {
-		o->quality = PFM_QUALITY_PARTIAL;
+	else if (has_mixed_samples(s, i, o) || has_too_few_samples(s, i, o))
 		o->cause = PFM_CAUSE_OTHER;
-	}
+	else
+		return;
+	if (o->quality == PFM_QUALITY_EXACT)
+		o->quality = PFM_QUALITY_PARTIAL;
 }
 
 int pfm_sampling_statistics(pfm_session_t *s, unsigned i, pfm_sample_statistics_t *out)

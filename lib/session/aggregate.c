@@ -7,8 +7,21 @@
 
 static bool has_counted_value(const pfm_count_t *count)
 {
-	return count->quality != PFM_QUALITY_NOT_COUNTED &&
-	       count->quality != PFM_QUALITY_NOT_SUPPORTED;
+	return pfm_counter_quality(count->quality, count->cause) <= PFM_QUALITY_PARTIAL;
+}
+
+/* True if @a is worse than @b, or as bad. */
+static bool is_as_bad(const pfm_count_t *a, const pfm_count_t *b)
+{
+	return pfm_counter_quality(a->quality, a->cause) >=
+	       pfm_counter_quality(b->quality, b->cause);
+}
+
+/* Makes @whole pretended or simulated if its part @part is. */
+static void merge_origin(pfm_count_t *whole, const pfm_count_t *part)
+{
+	if (has_counted_value(whole) && part->quality > PFM_QUALITY_NOT_SUPPORTED)
+		whole->quality = part->quality;
 }
 
 /* A task that had no time to run adds nothing to the sum, and this part is exact. */
@@ -59,12 +72,14 @@ static void add_to_sum(pfm_count_sum_t *sum, const pfm_count_t *count)
 		return;
 	if (has_counted_value(count))
 		add_count_values(&sum->count, count);
-	if (before.quality > count->quality) {
+	if (!is_as_bad(count, &before)) {
 		merge_quality(&sum->count, &before);
 	} else {
 		merge_quality(&sum->count, count);
 		sum->worst = sum->n - 1;
 	}
+	merge_origin(&sum->count, &before);
+	merge_origin(&sum->count, count);
 }
 
 int pfm_add_count(pfm_count_sum_t *sum, const pfm_count_t *count)
@@ -98,7 +113,7 @@ static void add_value_to_tally(pfm_tally_t *t, const pfm_count_t *count)
 static bool add_run_to_tally(pfm_tally_t *tally, const pfm_count_t *count)
 {
 	const pfm_count_t before = tally->count;
-	const bool is_worst = !tally->runs || count->quality >= before.quality;
+	const bool is_worst = !tally->runs || is_as_bad(count, &before);
 
 	tally->runs++;
 	if (has_counted_value(count))
@@ -107,6 +122,8 @@ static bool add_run_to_tally(pfm_tally_t *tally, const pfm_count_t *count)
 		tally->count = *count;
 	if (tally->counted)
 		merge_quality(&tally->count, is_worst ? count : &before);
+	merge_origin(&tally->count, &before);
+	merge_origin(&tally->count, count);
 	return is_worst;
 }
 

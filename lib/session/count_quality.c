@@ -473,6 +473,16 @@ void pfmi_session_assess_quality(struct pfm_session *s, unsigned i, pfm_count_t 
 	s->is_all_exact &= assess_count(s, i, counts);
 }
 
+void pfmi_session_mark_pretended(struct pfm_session *s, pfm_count_t *counts, unsigned n)
+{
+	if (!context_is_pretended(s->ctx))
+		return;
+	s->is_all_exact = false;
+	for (unsigned i = 0; i < n; i++)
+		if (counts[i].quality <= PFM_QUALITY_PARTIAL)
+			counts[i].quality = PFM_QUALITY_PRETENDED;
+}
+
 void pfmi_session_assess_all_qualities(struct pfm_session *s, pfm_count_t *counts)
 {
 	bool clear = true;
@@ -484,7 +494,7 @@ void pfmi_session_assess_all_qualities(struct pfm_session *s, pfm_count_t *count
 
 /* Sets quality and value of the difference @d, whose numbers are set, from a count that was
  * @before. */
-static void assess_difference(const pfm_count_t *before, pfm_count_t *d, uint64_t value)
+static void assess_counted_difference(const pfm_count_t *before, pfm_count_t *d, uint64_t value)
 {
 	bool exact = before->quality == PFM_QUALITY_EXACT && d->quality == PFM_QUALITY_EXACT;
 
@@ -512,6 +522,19 @@ static void assess_difference(const pfm_count_t *before, pfm_count_t *d, uint64_
 	}
 }
 
+/* The difference of pretended counts is pretended. */
+static void assess_difference(const pfm_count_t *before, pfm_count_t *d, uint64_t value)
+{
+	const pfm_quality_t quality = d->quality;
+	pfm_count_t earlier = *before;
+
+	earlier.quality = pfm_counter_quality(before->quality, before->cause);
+	d->quality = pfm_counter_quality(d->quality, d->cause);
+	assess_counted_difference(&earlier, d, value);
+	if (quality > PFM_QUALITY_NOT_SUPPORTED && d->quality <= PFM_QUALITY_PARTIAL)
+		d->quality = quality;
+}
+
 int pfm_subtract_counts(const pfm_count_t *earlier, const pfm_count_t *later, int is_level,
                         pfm_count_t *out)
 {
@@ -523,7 +546,7 @@ int pfm_subtract_counts(const pfm_count_t *earlier, const pfm_count_t *later, in
 	    !base_copy_struct_in(&d, sizeof(d), later))
 		return PFMLIB_ERR_INVAL;
 	reset = d.raw < a.raw || d.enabled < a.enabled || d.running < a.running;
-	if (!is_level && !reset && d.quality < PFM_QUALITY_NOT_COUNTED) {
+	if (!is_level && !reset && pfm_counter_quality(d.quality, d.cause) <= PFM_QUALITY_PARTIAL) {
 		uint64_t value = d.value > a.value ? d.value - a.value : 0;
 
 		d.raw -= a.raw;
@@ -537,10 +560,22 @@ int pfm_subtract_counts(const pfm_count_t *earlier, const pfm_count_t *later, in
 
 const char *pfm_quality_name(pfm_quality_t quality)
 {
-	static const char names[][16] = { "exact", "scaled", "partial", "not counted",
-		                          "not supported" };
+	static const char names[][16] = { "exact",         "scaled",    "partial",  "not counted",
+		                          "not supported", "pretended", "simulated" };
 
-	return quality >= 0 && quality <= PFM_QUALITY_NOT_SUPPORTED ? names[quality] : "";
+	return quality >= 0 && quality <= PFM_QUALITY_SIMULATED ? names[quality] : "";
+}
+
+pfm_quality_t pfm_counter_quality(pfm_quality_t quality, pfm_cause_t cause)
+{
+	if (quality != PFM_QUALITY_PRETENDED && quality != PFM_QUALITY_SIMULATED)
+		return quality;
+	switch (cause) {
+	case PFM_CAUSE_NONE:
+	case PFM_CAUSE_ERRATUM: return PFM_QUALITY_EXACT;
+	case PFM_CAUSE_MULTIPLEXED: return PFM_QUALITY_SCALED;
+	default: return PFM_QUALITY_PARTIAL;
+	}
 }
 
 const char *pfm_cause_name(pfm_cause_t cause)

@@ -35,6 +35,11 @@ static double get_missing_value(void)
 
 /* ---- sums ------------------------------------------------------------------------------------ */
 
+static bool has_input_value(const pfm_input_count_t *c)
+{
+	return pfm_counter_quality(c->quality, PFM_CAUSE_NONE) <= PFM_QUALITY_PARTIAL;
+}
+
 /* Only the counts of the value decide its quality; the threshold may need others. */
 static void note_quality(struct counted_metric *m, unsigned i)
 {
@@ -43,7 +48,7 @@ static void note_quality(struct counted_metric *m, unsigned i)
 	m->is_across_groups |= m->group >= 0 && m->group != c->group;
 	m->group = c->group;
 	m->observed = c->observed < m->observed ? c->observed : m->observed;
-	if (c->quality >= PFM_QUALITY_NOT_COUNTED)
+	if (!has_input_value(c))
 		m->missing = m->missing < 0 ? (int)i : m->missing;
 	else if (c->quality > m->quality)
 		m->quality = c->quality;
@@ -55,8 +60,7 @@ static void add_counts(struct counted_metric *m)
 		const pfm_input_count_t *c = &m->data->counts[i];
 		pfm_metric_operand_t *to = &m->inputs[c->input];
 
-		to->known = (to->known || !m->has_counts[c->input]) &&
-		            c->quality < PFM_QUALITY_NOT_COUNTED;
+		to->known = (to->known || !m->has_counts[c->input]) && has_input_value(c);
 		to->value += c->value;
 		to->error += c->error * c->error;
 		m->has_counts[c->input] = true;
@@ -178,6 +182,13 @@ static int estimate_from_repetitions(const struct counted_metric *m, double *sam
 	return PFMLIB_SUCCESS;
 }
 
+/* Pretended counts that were not extrapolated are as good as exact ones. */
+static pfm_quality_t get_counter_quality(const struct counted_metric *m)
+{
+	return pfm_counter_quality(m->quality,
+	                           m->observed < 1 ? PFM_CAUSE_MULTIPLEXED : PFM_CAUSE_NONE);
+}
+
 /* Sets the error of @v, which has that of the counts' own errors. Parts lack what a partial count
  * lacks. One measurement of exact counts has no error; of others, none that it shows. */
 static int estimate_error(const struct counted_metric *m, pfm_metric_value_t *v)
@@ -187,7 +198,8 @@ static int estimate_error(const struct counted_metric *m, pfm_metric_value_t *v)
 	double *samples;
 	int rc;
 
-	if (d->model == PFM_ERROR_PROPAGATED || (is_single && m->quality == PFM_QUALITY_EXACT))
+	if (d->model == PFM_ERROR_PROPAGATED ||
+	    (is_single && get_counter_quality(m) == PFM_QUALITY_EXACT))
 		return PFMLIB_SUCCESS;
 	if (m->quality == PFM_QUALITY_PARTIAL ||
 	    (is_single && d->model == PFM_ERROR_FROM_REPETITIONS)) {
@@ -213,7 +225,7 @@ static int check_value(const struct counted_metric *m, const pfm_metric_value_t 
 	                      : 0;
 
 	return pfm_check_metric(m->ctx, m->info.pmu, m->info.event, v,
-	                        m->quality != PFM_QUALITY_EXACT, peak, check);
+	                        get_counter_quality(m) != PFM_QUALITY_EXACT, peak, check);
 }
 
 static int compute_counts(struct counted_metric *m, pfm_session_metric_t *out)

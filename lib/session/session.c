@@ -304,6 +304,8 @@ static inline int read_last_counts(struct pfm_session *s, pfm_count_t *into)
 		if (s->has_copies && !s->turns && !pfmi_session_compare_copies(s, s->last_counts))
 			s->is_all_exact = false;
 	}
+	if (!rc)
+		pfmi_session_mark_pretended(s, s->last_counts, s->n_counts);
 	/* Groups that take turns are assessed at each reading. */
 	s->is_all_exact &= !s->turns;
 	return rc;
@@ -371,10 +373,12 @@ int pfm_read_count(pfm_session_t *s, unsigned i, pfm_count_t *count)
 		rc = s->backend->read_user_count(s, i, &s->last_counts[i]);
 	if (rc == PFMLIB_SUCCESS && ++s->n_user_reads >= USER_READS_PER_CHECK)
 		pfmi_session_check_processor(s);
-	if (rc == PFMLIB_SUCCESS)
+	if (rc == PFMLIB_SUCCESS) {
 		pfmi_session_assess_quality(s, i, s->last_counts);
-	else if (rc == PFMLIB_ERR_NOTSUPP)
+		pfmi_session_mark_pretended(s, &s->last_counts[i], 1);
+	} else if (rc == PFMLIB_ERR_NOTSUPP) {
 		rc = read_last_counts(s, NULL);
+	}
 	if (rc == PFMLIB_SUCCESS)
 		base_copy_struct_out(count, &s->last_counts[i], sizeof(s->last_counts[i]));
 	return rc;

@@ -113,6 +113,8 @@ void pfmi_session_free_turns(struct pfm_session *s);
 void pfmi_session_assess_quality(struct pfm_session *s, unsigned i, pfm_count_t *counts);
 /* Calls pfmi_session_assess_quality() for every count of the session. */
 void pfmi_session_assess_all_qualities(struct pfm_session *s, pfm_count_t *counts);
+/* Makes the @n counts that have a value pretended if the machine is a pretended one. */
+void pfmi_session_mark_pretended(struct pfm_session *s, pfm_count_t *counts, unsigned n);
 /* Finds counts whose kernel event occurs in the session before. */
 void pfmi_session_mark_copies(struct pfm_session *s);
 /* Compares the counts of one kernel event; those that differ by more than their times allow are not

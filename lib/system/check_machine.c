@@ -23,6 +23,19 @@ static int find_core_pmu(const pfm_ctx_t *ctx)
 	return best;
 }
 
+static void check_pretence(struct pfm_system_check *c)
+{
+	struct finding f = { .check = "pretended", .state = PFM_FINDING_NOTE };
+	char line[96];
+
+	if (pfmi_machine_read_small_file(&c->sys.sys, PFMI_PRETENDED_PATH, line, sizeof(line)) < 0)
+		return;
+	pfmi_check_set_text(f.observed, "this machine is pretended: %s", line);
+	pfmi_check_set_text(f.consequence,
+	                    "pfm pretend makes up all counts; no PMU counts anything here");
+	pfmi_check_add_finding(c, PFM_FINDING_MACHINE, &f);
+}
+
 static void check_processor(struct pfm_system_check *c)
 {
 	struct finding f = { .check = "processor", .state = PFM_FINDING_BAD };
@@ -258,6 +271,7 @@ static void check_rules(struct pfm_system_check *c)
 
 void pfmi_check_machine(struct pfm_system_check *c)
 {
+	check_pretence(c);
 	check_processor(c);
 	check_errata(c);
 	check_pmus(c);

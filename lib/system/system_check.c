@@ -75,7 +75,8 @@ int pfm_describe_finding(const pfm_system_check_t *check, unsigned i, pfm_findin
 		                .has_count = f->expected != NULL,
 		                .quality = (int)f->count.quality,
 		                .cause = (int)f->count.cause };
-	if (f->expected && f->count.quality <= PFM_QUALITY_PARTIAL)
+	if (f->expected &&
+	    pfm_counter_quality(f->count.quality, f->count.cause) <= PFM_QUALITY_PARTIAL)
 		full.count = f->count.value;
 	base_copy_struct_out(finding, &full, sizeof(full));
 	return PFMLIB_SUCCESS;

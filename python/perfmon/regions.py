@@ -150,7 +150,7 @@ def _count(results: Any, row: int, event: int) -> RegionCount:
     info, c = new_struct("pfm_region_event_t"), new_struct("pfm_region_count_t")
     lib.pfm_describe_region_event(event, info)
     lib.pfm_region_count(results, row, event, c)
-    has = c.quality in (lib.PFM_QUALITY_EXACT, lib.PFM_QUALITY_PARTIAL)
+    has = Quality(c.quality).has_value
     return RegionCount(event=c_text(info.name), inclusive=int(c.inclusive) if has else None,
                        exclusive=int(c.exclusive) if has else None,
                        minimum=int(c.min) if has else None, maximum=int(c.max) if has else None,

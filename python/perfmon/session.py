@@ -30,7 +30,7 @@ USUAL = ("task-clock", "page-faults", "context-switches", "cycles", "instruction
 
 
 class Quality(enum.IntEnum):
-    """How far a count can be trusted, from best to worst. ``str()`` gives the library's word."""
+    """How far a count can be trusted. ``str()`` gives the library's word."""
 
     EXACT = lib.PFM_QUALITY_EXACT                  #: counted all the time it was enabled
     #: shared a counter: extrapolated from time running
@@ -39,6 +39,13 @@ class Quality(enum.IntEnum):
     NOT_COUNTED = lib.PFM_QUALITY_NOT_COUNTED      #: missed this time: without a value
     #: ruled out by processor, kernel or permission: no value
     NOT_SUPPORTED = lib.PFM_QUALITY_NOT_SUPPORTED
+    PRETENDED = lib.PFM_QUALITY_PRETENDED          #: a value that ``pfm pretend`` made up
+    SIMULATED = lib.PFM_QUALITY_SIMULATED          #: an emulator counted it, not a PMU
+
+    @property
+    def has_value(self) -> bool:
+        """A count of this quality has a value."""
+        return self not in (Quality.NOT_COUNTED, Quality.NOT_SUPPORTED)
 
     def __str__(self) -> str:
         return c_text(lib.pfm_quality_name(int(self)))
@@ -223,7 +230,7 @@ class Count:
         out = new_struct("pfm_count_t")
         check(lib.pfm_subtract_counts(earlier._raw(), self._raw(), self.level, out))
         quality = Quality(out.quality)
-        return replace(self, value=None if quality >= Quality.NOT_COUNTED else out.value,
+        return replace(self, value=out.value if quality.has_value else None,
                        raw=out.raw, enabled=out.enabled, running=out.running, quality=quality,
                        cause=Cause(out.cause))
 
@@ -243,7 +250,7 @@ def _sum_counts(parts: Sequence[Count]) -> Count:
     quality = Quality(c.quality)
     return replace(
         parts[0], pmu=" ".join(pmus), raw=int(c.raw),
-        value=None if quality >= Quality.NOT_COUNTED else int(c.value),
+        value=int(c.value) if quality.has_value else None,
         enabled=int(c.enabled), running=int(c.running), quality=quality,
         cause=Cause(c.cause), why=worst.why, remedy=worst.remedy, errno=int(c.sys_errno),
         cpus=",".join(p.cpus for p in parts if p.cpus), parts=tuple(parts))
@@ -525,7 +532,7 @@ class Session(Samples):
         """A count as read. Its quality and cause can change with every reading."""
         quality, info = Quality(c.quality), new_struct("pfm_count_info_t")
         check(lib.pfm_describe_count(self._session, i, info))
-        return replace(self._plan[i], value=None if quality >= Quality.NOT_COUNTED else c.value,
+        return replace(self._plan[i], value=c.value if quality.has_value else None,
                        raw=c.raw, enabled=c.enabled, running=c.running, quality=quality,
                        cause=Cause(c.cause), why=c_text(info.why), remedy=c_text(info.remedy),
                        errno=c.sys_errno, scale=c.scale)

@@ -64,7 +64,7 @@ class Finding:
 
 def _read_finding(f: Any) -> Finding:
     quality = Quality(f.quality) if f.has_count else None
-    has_value = quality is not None and quality < Quality.NOT_COUNTED
+    has_value = quality is not None and quality.has_value
     return Finding(topic=FindingTopic(f.topic), state=FindingState(f.state), check=c_text(f.check),
                    observed=c_text(f.observed), consequence=c_text(f.consequence),
                    remedy=c_text(f.remedy), available=c_text(f.available),

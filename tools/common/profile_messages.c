@@ -57,6 +57,10 @@ void report_profile_losses(const struct profile *p, const char *path)
 	const char *name = is_named ? path : "", *colon = is_named ? ": " : "";
 	uint64_t n_lost = count_lost_records(&p->losses);
 
+	if (p->losses.pretended)
+		fprintf(stderr,
+		        "pfm %s: %s%srecorded on a pretended machine: no PMU counted anything\n",
+		        get_running_command(), name, colon);
 	if (n_lost)
 		fprintf(stderr, "pfm %s: %s%s%llu records were lost while recording\n",
 		        get_running_command(), name, colon, (unsigned long long)n_lost);

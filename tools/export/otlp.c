@@ -336,7 +336,7 @@ static void put_losses(struct exporter *e)
 	struct otlp *o = e->state;
 	const struct profile_losses *l = &e->reader->losses;
 	const uint32_t attributes[] = {
-		add_text_attribute(e, "pfm.quality", is_profile_complete(l) ? "exact" : "partial"),
+		add_text_attribute(e, "pfm.quality", get_profile_quality(l)),
 		add_number_attribute(e, "pfm.lost_records", l->records),
 		add_number_attribute(e, "pfm.lost_samples", l->samples),
 		add_number_attribute(e, "pfm.throttled", l->throttled),

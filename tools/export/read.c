@@ -159,6 +159,7 @@ int export_open(struct export_reader *r, const char *path, const char *event)
 	if (open_visited_recording(&r->session, path, &error) != PFMLIB_SUCCESS)
 		return EXIT_REFUSED;
 	begin_profile_recording(path);
+	read_recorded_pretence(path, &r->losses);
 	begin_sample_visit(&r->visit, r->session, SOURCE_RECORDING, &r->losses);
 	r->visit.see_record = see_record;
 	r->visit.see_arg = r;
@@ -218,7 +219,7 @@ bool export_has_column(const struct export_event *e)
 
 void put_losses_json(struct json *j, const struct profile_losses *l)
 {
-	put_text(j, "quality", is_profile_complete(l) ? "exact" : "partial");
+	put_text(j, "quality", get_profile_quality(l));
 	put_count(j, "lost_records", l->records);
 	put_count(j, "lost_samples", l->samples);
 	put_count(j, "throttled", l->throttled);

@@ -48,7 +48,8 @@ static void print_finding_json(const pfm_finding_t *f)
 	put_text_if(&j, "remedy", f->remedy);
 	put_text_if(&j, "works", f->available);
 	if (f->has_count) {
-		if (f->quality <= PFM_QUALITY_PARTIAL)
+		if (pfm_counter_quality((pfm_quality_t)f->quality, (pfm_cause_t)f->cause) <=
+		    PFM_QUALITY_PARTIAL)
 			put_count(&j, "count", f->count);
 		put_text(&j, "quality", pfm_quality_name((pfm_quality_t)f->quality));
 		put_text(&j, "cause", pfm_cause_name((pfm_cause_t)f->cause));

@@ -197,7 +197,9 @@ static void put_count_causes(struct exposition *x, const struct stat_job *job)
 	for (unsigned i = 0; i < job->result.n_rows; i++) {
 		const pfm_count_t *count = &job->result.rows[i].tally.count;
 
-		if (job->report.series->rows[i].is_repeated || count->quality == PFM_QUALITY_EXACT)
+		if (job->report.series->rows[i].is_repeated ||
+		    count->quality == PFM_QUALITY_EXACT ||
+		    (count->quality == PFM_QUALITY_PRETENDED && !count->cause))
 			continue;
 		list_count_labels(&labels, job, &job->result.rows[i]);
 		put_whole_sample(x, extend_labels(&labels, "cause", pfm_cause_name(count->cause)),
@@ -215,7 +217,7 @@ static void put_slot_errors(struct exposition *x, const struct stat_job *job)
 	             "its turns differ.");
 	for (unsigned i = 0; i < job->result.n_rows; i++)
 		if (!job->report.series->rows[i].is_repeated && job->result.rows[i].tally.counted &&
-		    job->result.rows[i].tally.count.quality == PFM_QUALITY_SCALED &&
+		    is_scaled(&job->result.rows[i].tally.count) &&
 		    job->report.series->rows[i].slot_error >= 0)
 			put_real_sample(x, list_count_labels(&labels, job, &job->result.rows[i]),
 			                job->report.series->rows[i].slot_error / 100);

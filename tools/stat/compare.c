@@ -117,8 +117,8 @@ static int take_counts(struct comparison *c, pfm_session_t *s, unsigned command,
 	if (rc == EXIT_DONE && pfm_read_session(s, counts, c->n_events) != PFMLIB_SUCCESS)
 		rc = report_bad_option("counts", pfm_session_errno(s));
 	for (unsigned i = 0; i < c->n_events && rc == EXIT_DONE; i++) {
-		bool has = counts[i].quality == PFM_QUALITY_EXACT ||
-		           counts[i].quality == PFM_QUALITY_SCALED;
+		bool has = pfm_counter_quality(counts[i].quality, counts[i].cause) <=
+		           PFM_QUALITY_SCALED;
 
 		*get_value_at(c, command, round, i) = has ? (double)counts[i].value : (double)NAN;
 		if (!has)

@@ -115,7 +115,7 @@ static void format_remark(const pfm_tally_t *t, unsigned repeat, double interval
 	buf[0] = 0;
 	if (t->counted && t->count.quality != PFM_QUALITY_EXACT)
 		n += snprintf(buf, REMARK_MAX, "  %s", pfm_quality_name(t->count.quality));
-	if (t->counted && t->count.quality == PFM_QUALITY_SCALED && get_row_enabled_time(t))
+	if (t->counted && is_scaled(&t->count) && get_row_enabled_time(t))
 		n += snprintf(buf + n, REMARK_MAX - (size_t)n, ": counted %.1f%% of the time",
 		              get_row_running_share(t));
 	if (t->counted && t->count.cause == PFM_CAUSE_ERRATUM)
@@ -123,7 +123,7 @@ static void format_remark(const pfm_tally_t *t, unsigned repeat, double interval
 	if (repeat > 1 && t->counted > 1)
 		n += snprintf(buf + n, REMARK_MAX - (size_t)n, "  +- %.2f%%",
 		              compute_relative_deviation(t));
-	else if (interval >= 0 && t->counted && t->count.quality == PFM_QUALITY_SCALED)
+	else if (interval >= 0 && t->counted && is_scaled(&t->count))
 		n += snprintf(buf + n, REMARK_MAX - (size_t)n, "  +- %.2f%%", interval);
 	if (t->counted && t->counted < t->runs)
 		snprintf(buf + n, REMARK_MAX - (size_t)n, "  in %u of %u runs", t->counted,
@@ -147,7 +147,7 @@ static void print_ratio(FILE *out, const struct ratio *r, pfm_quality_t quality)
 	if (!*r->unit || strcmp(r->unit, "%") == 0)
 		fprintf(out, "%s%s", *r->unit ? " " : "", r->name);
 	/* The line shows the quality of its count already. */
-	if (r->quality > quality)
+	if (r->quality > quality && quality != PFM_QUALITY_PRETENDED)
 		fprintf(out, " (%s)", pfm_quality_name(r->quality));
 }
 
@@ -463,7 +463,7 @@ static void put_deviation(struct json *j, const struct stat_job *job, const stru
 		put_int(j, "counted", t->counted);
 		if (t->counted > 1)
 			deviation = compute_relative_deviation(t);
-	} else if (job->rotation.is_on && t->count.quality == PFM_QUALITY_SCALED) {
+	} else if (job->rotation.is_on && is_scaled(&t->count)) {
 		put_int(j, "slots", row->slot_rates.n);
 		deviation = compute_row_interval(job, row);
 	} else {

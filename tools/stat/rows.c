@@ -10,8 +10,12 @@
 
 bool has_value(const pfm_count_t *count)
 {
-	return count->quality != PFM_QUALITY_NOT_COUNTED &&
-	       count->quality != PFM_QUALITY_NOT_SUPPORTED;
+	return pfm_counter_quality(count->quality, count->cause) <= PFM_QUALITY_PARTIAL;
+}
+
+bool is_scaled(const pfm_count_t *count)
+{
+	return pfm_counter_quality(count->quality, count->cause) == PFM_QUALITY_SCALED;
 }
 
 double compute_relative_deviation(const pfm_tally_t *t)

@@ -95,6 +95,8 @@ struct stat_result;
 struct stat_targets;
 /* True if the count has a value to show. */
 bool has_value(const pfm_count_t *count);
+/* True if the value was extrapolated from a part of the time. */
+bool is_scaled(const pfm_count_t *count);
 /* Makes the rows for the counts of an opened session, and for pfm's own. False without memory. */
 bool make_rows(struct stat_job *job, struct stat_target *part);
 bool make_own_rows(struct stat_job *job);

@@ -254,8 +254,7 @@ static int start_target(const struct stat_target *p)
 static bool is_cpu_missing(const struct stat_target *p)
 {
 	for (unsigned i = 0; i < p->n; i++)
-		if (p->counts[i].cause == PFM_CAUSE_NO_CPU &&
-		    p->counts[i].quality == PFM_QUALITY_PARTIAL)
+		if (p->counts[i].cause == PFM_CAUSE_NO_CPU && has_value(&p->counts[i]))
 			return true;
 	return false;
 }
@@ -363,7 +362,8 @@ void check_unwatched_time(struct stat_job *job, double seconds)
 		         "ran for %.6f s, enabled for %.6f s", seconds, (double)longest / NS);
 		for (unsigned i = 0; p->ran_unwatched && i < p->n; i++)
 			if (has_value(&p->counts[i])) {
-				p->counts[i].quality = PFM_QUALITY_PARTIAL;
+				if (p->counts[i].quality < PFM_QUALITY_PARTIAL)
+					p->counts[i].quality = PFM_QUALITY_PARTIAL;
 				p->counts[i].cause =
 					p->lost_rights ? PFM_CAUSE_PERMISSION : PFM_CAUSE_OTHER;
 			}

@@ -14,6 +14,7 @@ struct profile_losses {
 	uint64_t without_event; /* samples whose event is unknown */
 	bool damaged;           /* the recording breaks off before its end, or has impossible
 	                           numbers */
+	bool pretended;         /* recorded on a pretended machine */
 };
 
 /* Adds the losses that @record reports. */
@@ -26,6 +27,8 @@ uint64_t count_lost_records(const struct profile_losses *l);
  * Sets @damaged if that is less than @weight: no program has used 292 years of time. */
 uint64_t limit_weight(uint64_t sum, uint64_t weight, bool *damaged);
 bool is_profile_complete(const struct profile_losses *l);
+/* "exact", "partial", or for a recording of a pretended machine "pretended". */
+const char *get_profile_quality(const struct profile_losses *l);
 /* Prints the losses as a sentence. Returns @buf. */
 #define LOSSES_MAX 320
 char *print_profile_losses(const struct profile_losses *l, char buf[LOSSES_MAX]);

@@ -176,11 +176,32 @@ static void differences_refused(void **state)
 	assert_true(d.value == 0 && d.raw == 0);
 }
 
+/* Made-up and simulated counts are as good as their cause says; others keep their quality. */
+static void qualities_of_counters(void **state)
+{
+	static const struct {
+		pfm_cause_t cause;
+		pfm_quality_t quality;
+	} lines[] = { { PFM_CAUSE_NONE, PFM_QUALITY_EXACT },
+		      { PFM_CAUSE_ERRATUM, PFM_QUALITY_EXACT },
+		      { PFM_CAUSE_MULTIPLEXED, PFM_QUALITY_SCALED },
+		      { PFM_CAUSE_NO_CPU, PFM_QUALITY_PARTIAL } };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(lines); i++) {
+		for (int q = PFM_QUALITY_PRETENDED; q <= PFM_QUALITY_SIMULATED; q++)
+			assert_int_equal(pfm_counter_quality((pfm_quality_t)q, lines[i].cause),
+			                 lines[i].quality);
+		for (int q = 0; q <= PFM_QUALITY_NOT_SUPPORTED; q++)
+			assert_int_equal(pfm_counter_quality((pfm_quality_t)q, lines[i].cause), q);
+	}
+}
+
 /* Each quality and cause of the header has a name of its own; other numbers have none. */
 static void names(void **state)
 {
 	(void)state;
-	for (unsigned i = 0; i <= PFM_QUALITY_NOT_SUPPORTED; i++)
+	for (unsigned i = 0; i <= PFM_QUALITY_SIMULATED; i++)
 		for (unsigned k = 0; k < i; k++)
 			assert_string_not_equal(pfm_quality_name((pfm_quality_t)i),
 			                        pfm_quality_name((pfm_quality_t)k));
@@ -196,8 +217,8 @@ static void names(void **state)
 	assert_string_equal(pfm_cause_name(PFM_CAUSE_ERRATUM), "erratum");
 	for (int i = 1; i < 4; i++) {
 		assert_string_equal(pfm_quality_name((pfm_quality_t)-i), "");
-		assert_string_equal(
-			pfm_quality_name((pfm_quality_t)(PFM_QUALITY_NOT_SUPPORTED + i)), "");
+		assert_string_equal(pfm_quality_name((pfm_quality_t)(PFM_QUALITY_SIMULATED + i)),
+		                    "");
 		assert_string_equal(pfm_cause_name((pfm_cause_t)-i), "");
 		assert_string_equal(pfm_cause_name((pfm_cause_t)(PFM_CAUSE_ERRATUM + i)), "");
 	}
@@ -245,4 +266,5 @@ static void the_first_reason_stays(void **state)
 
 UNIT(session_count_quality, cmocka_unit_test(extrapolation), cmocka_unit_test(rounding),
      cmocka_unit_test(differences), cmocka_unit_test(differences_refused), cmocka_unit_test(names),
-     cmocka_unit_test(a_late_cpu_has_nothing), cmocka_unit_test(the_first_reason_stays));
+     cmocka_unit_test(qualities_of_counters), cmocka_unit_test(a_late_cpu_has_nothing),
+     cmocka_unit_test(the_first_reason_stays));

@@ -903,6 +903,59 @@ static void qualifiers_within_a_group(void **state)
 	assert_string_equal(is_about(1).name, "coreduo::Instr_Ret,OS");
 }
 
+static void share_counters(struct fake *f, struct fake_event *e)
+{
+	(void)f;
+	e->value = 500;
+	e->is_open = 100;
+	e->running = e->a.attr.config == PERF_COUNT_HW_CPU_CYCLES ? 100 : 50;
+}
+
+/* The marker of a pretended machine is enough; times and causes stay as on hardware. */
+static void no_count_of_a_pretended_machine_is_exact(void **state)
+{
+	pfm_count_t one = PFM_INIT(one), later = PFM_INIT(later), d = PFM_INIT(d);
+
+	(void)state;
+	make_machine("uncore");
+	fake_file(&fake, PFMI_PRETENDED_PATH, "skl, model of skl");
+	must_open(TEXTS("cycles", "instructions"));
+	fake.tick = share_counters;
+	run_session();
+	for (unsigned round = 0; round < 3; round++) {
+		read_all();
+		expect_count(0, PFM_QUALITY_PRETENDED, PFM_CAUSE_NONE);
+		expect_count(1, PFM_QUALITY_PRETENDED, PFM_CAUSE_MULTIPLEXED);
+		assert_int_equal(counts[0].value, 500);
+		assert_int_equal(counts[1].value, 1000);
+		assert_int_equal(pfm_read_count(session, 0, &one), 0);
+		assert_int_equal(one.quality, PFM_QUALITY_PRETENDED);
+	}
+	later = counts[1];
+	later.raw += 100, later.value += 200, later.enabled += 40, later.running += 20;
+	assert_int_equal(pfm_subtract_counts(&counts[1], &later, 0, &d), 0);
+	assert_int_equal(d.value, 200);
+	assert_int_equal(d.quality, PFM_QUALITY_PRETENDED);
+	assert_int_equal(d.cause, PFM_CAUSE_MULTIPLEXED);
+}
+
+static void have_no_time(struct fake *f, struct fake_event *e)
+{
+	(void)f;
+	e->value = e->is_open = e->running = 0;
+}
+
+static void missing_counts_of_a_pretended_machine_stay_missing(void **state)
+{
+	(void)state;
+	make_machine("uncore");
+	fake_file(&fake, PFMI_PRETENDED_PATH, "skl, model of skl");
+	must_open(TEXTS("cycles"));
+	fake.tick = have_no_time;
+	run_session();
+	expect_count(0, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_NO_TIME);
+}
+
 #define CASE(NAME) cmocka_unit_test_teardown(NAME, done)
 
 int main(void)
@@ -944,6 +997,8 @@ int main(void)
 		CASE(zero_on_cores_that_were_not_used),
 		CASE(qualifiers_within_a_group),
 		CASE(counted_alone),
+		CASE(no_count_of_a_pretended_machine_is_exact),
+		CASE(missing_counts_of_a_pretended_machine_stay_missing),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -57,6 +57,35 @@ static void missing_counts(void **state)
 	}
 }
 
+/* A pretended part makes the sum pretended, in any order, and a missing one does not change that.
+ */
+static void sums_with_a_pretended_count_are_pretended(void **state)
+{
+	const pfm_count_t good = make_count(5, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
+	const pfm_count_t made_up = make_count(7, PFM_QUALITY_PRETENDED, PFM_CAUSE_NONE);
+	const pfm_count_t missing = make_count(0, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_PERMISSION);
+	const pfm_count_t *orders[][3] = { { &good, &made_up, &missing },
+		                           { &missing, &made_up, &good },
+		                           { &made_up, &missing, &good },
+		                           { &good, &missing, &made_up } };
+
+	(void)state;
+	for (unsigned i = 0; i < COUNT(orders); i++) {
+		pfm_count_sum_t sum = PFM_INIT(sum);
+		pfm_tally_t tally = PFM_INIT(tally);
+
+		for (unsigned k = 0; k < 3; k++) {
+			pfm_add_count(&sum, orders[i][k]);
+			pfm_add_run(&tally, orders[i][k]);
+		}
+		assert_int_equal(sum.count.value, 12);
+		assert_int_equal(sum.count.cause, PFM_CAUSE_PERMISSION);
+		assert_int_equal(sum.count.quality, PFM_QUALITY_PRETENDED);
+		assert_int_equal(tally.count.quality, PFM_QUALITY_PRETENDED);
+		assert_int_equal(tally.counted, 2);
+	}
+}
+
 static void idle_tasks_leave_a_sum_exact(void **state)
 {
 	const pfm_count_t good = make_count(5, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
@@ -184,8 +213,9 @@ static void counts_of_other_versions_are_added(void **state)
 }
 
 UNIT(session_aggregate, cmocka_unit_test(a_sum_is_as_good_as_its_worst_count),
-     cmocka_unit_test(missing_counts), cmocka_unit_test(idle_tasks_leave_a_sum_exact),
-     cmocka_unit_test(mean_and_variance_of_runs), cmocka_unit_test(runs_without_a_value),
+     cmocka_unit_test(missing_counts), cmocka_unit_test(sums_with_a_pretended_count_are_pretended),
+     cmocka_unit_test(idle_tasks_leave_a_sum_exact), cmocka_unit_test(mean_and_variance_of_runs),
+     cmocka_unit_test(runs_without_a_value),
      cmocka_unit_test(sums_of_size_0_are_those_of_the_first_version),
      cmocka_unit_test(shorter_sums_are_refused),
      cmocka_unit_test(counts_of_other_versions_are_added));
