@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* pfm serve --budget: limits what the service takes of the machine. Processor time is a bucket that
  * fills at the permitted rate and holds what ten seconds bring. Everything that the service does is
- * taken from it, answers to clients as well as readings. While it is empty the service sleeps, and
- * clients wait in the backlog of the socket. So the limit holds under any load, except for the
- * initial content of the bucket. Each time the bucket is empty, intervals between readings double;
- * after some time in which it is half full they shorten again, step by step. Files are limited by
- * the kernel (RLIMIT_NOFILE), counters by the plan. Interrupts of the PMUs are those of the whole
- * machine (/proc/interrupts): if there are too many, counting pauses for a time that doubles each
- * time. */
+ * taken from it, answers to clients as well as readings. Below an eighth of the bucket, scrapes are
+ * refused with status 429 and the time after which to come again, so that numbers do not become old
+ * instead. Refusals cost time too: while the bucket is empty the service sleeps, and clients wait
+ * in the backlog of the socket. So the limit holds under any load, except for the initial content
+ * of the bucket. Each time scrapes are refused, the intervals of the textfile and of OTLP double;
+ * after some time in which the bucket is half full they shorten again, step by step. Files are
+ * limited by the kernel (RLIMIT_NOFILE), counters by the plan. Interrupts of the PMUs are those of
+ * the whole machine (/proc/interrupts): if there are too many, counting pauses for a time that
+ * doubles each time. */
 #include "common/pfm.h"
 #include "serve.h"
 
@@ -23,6 +25,7 @@ enum {
 	RECOVERY_SECONDS = 5,   /* between two steps of recovery */
 	MAX_BACK_OFF = 64,      /* most times by which intervals are longer */
 	MAX_PAUSE_SECONDS = 64, /* of counting */
+	REFUSED_PART = 8,       /* the part of the bucket that is left for refusals */
 	RESERVED_FILES = 16,    /* for files opened before the events: input, sockets, libraries */
 	CHECK_NS = NS / 2       /* between two checks of the interrupts */
 };
@@ -162,8 +165,10 @@ static void update_bucket(struct serve_budget *b)
 static void change_back_off(struct serve_budget *b)
 {
 	const uint64_t now = now_ns();
+	const bool was_refusing = b->is_refusing;
 
-	if (b->bucket < 0 && !b->is_waiting) {
+	b->is_refusing = b->bucket < compute_bucket_size(b) / REFUSED_PART;
+	if (b->is_refusing && !was_refusing) {
 		note_excess(b, BUDGET_CPU);
 		b->back_off = b->back_off < MAX_BACK_OFF ? 2 * b->back_off : MAX_BACK_OFF;
 		b->recovered = now;
@@ -183,10 +188,10 @@ int compute_budget_wait(struct serve_budget *b)
 		return 0;
 	update_bucket(b);
 	change_back_off(b);
-	/* Once the bucket is empty, the service sleeps until an eighth of it is full. Waking up
-	 * costs processor time too, so half of that is enough to go on: with the same limit for
-	 * both, a service that is woken a little too early could sleep for ever. */
-	if (b->bucket >= (b->is_waiting ? compute_bucket_size(b) / 16 : 0)) {
+	/* Once the bucket is empty, the service sleeps until it can answer again for a while.
+	 * Waking up costs processor time too, so a little less is enough to go on: with the same
+	 * limit for both, a service that is woken a little too early could sleep for ever. */
+	if (b->bucket >= (b->is_waiting ? compute_bucket_size(b) * 3 / 16 : 0)) {
 		if (b->is_waiting)
 			b->waited_ns += now_ns() - b->wait_began;
 		b->is_waiting = false;
@@ -195,7 +200,16 @@ int compute_budget_wait(struct serve_budget *b)
 	if (!b->is_waiting)
 		b->wait_began = now_ns();
 	b->is_waiting = true;
-	return (int)((compute_bucket_size(b) / 8 - b->bucket) / limit * 1000) + 1;
+	return (int)((compute_bucket_size(b) / 4 - b->bucket) / limit * 1000) + 1;
+}
+
+unsigned compute_retry_seconds(const struct serve_budget *b)
+{
+	if (!b->is_on || !b->is_refusing)
+		return 0;
+	return (unsigned)((compute_bucket_size(b) / 4 - b->bucket) /
+	                  b->resources[BUDGET_CPU].limit) +
+	       1;
 }
 
 unsigned get_back_off(const struct serve_budget *b)
@@ -319,7 +333,8 @@ void put_budget(struct exposition *x, const struct serve *s)
 		if (b->resources[r].limit > 0)
 			put_whole_sample(x, label_resource(labels, r), b->resources[r].n_exceeded);
 	begin_family(x, "perfmon_budget_back_off", FAMILY_GAUGE, "",
-	             "Factor by which readings are less frequent than requested.");
+	             "Factor by which the textfile and OTLP requests are less frequent than "
+	             "requested.");
 	put_whole_sample(x, NULL, get_back_off(b));
 	begin_family(x, "perfmon_budget_recoveries", FAMILY_COUNTER, "",
 	             "Number of times that the service increased its use again.");

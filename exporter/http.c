@@ -3,117 +3,74 @@
  * answer. After an answer it stays open for the client's next request, as Prometheus has it, until
  * another client needs its place. */
 #include "common/pfm.h"
-#include "serve.h"
+#include "http.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
+#include <strings.h>
 
 #ifdef HAVE_MICROHTTPD
 #include <microhttpd.h>
 
 enum {
-	MAX_CONNECTIONS = 64,    /* of a listener; further ones wait in the kernel's backlog */
-	REQUEST_MEMORY = 16384,  /* bytes for the headers of a request and of its answer */
-	IDLE_SECONDS = 3,        /* without a byte in either direction */
-	MAX_REQUEST_SECONDS = 3, /* from the connection to the end of the request's header */
-	MAX_ANSWER_SECONDS = 30,
-	KEEP_SECONDS = 120 /* after an answer, for the next request */
+	REQUEST_MEMORY = 16384, /* bytes for the headers of a request and of its answer */
+	IDLE_SECONDS = 3,       /* without a byte in either direction */
+	KEEP_SECONDS = 120      /* after an answer, for the next request */
 };
 
-struct open_connection {
-	int fd;       /* -1: free */
-	bool is_kept; /* had an answer, and sent no other request so far */
-	uint64_t until;
+/* The argument of a daemon's calls. */
+struct http_listener {
+	struct serve *s;
+	struct MHD_Daemon *daemon;
+	int epoll_fd;
+	unsigned number;
 };
-
-struct cached_text {
-	struct MHD_Response *response;
-	uint64_t reading; /* number of the reading that the text is of */
-};
-
-enum { N_CONNECTIONS = SERVE_MAX_LISTENERS * MAX_CONNECTIONS };
 
 struct serve_http {
-	struct MHD_Daemon *daemons[SERVE_MAX_LISTENERS];
-	int epoll_fds[SERVE_MAX_LISTENERS];
-	struct open_connection connections[N_CONNECTIONS];
-	struct cached_text texts[EXPOSITION_PROMETHEUS + 1][2]; /* plain, gzip */
-	unsigned n_open;
+	struct http_listener listeners[SERVE_MAX_LISTENERS];
+	struct connection_list connections;
+	struct kept_texts texts;
 	bool was_full; /* a connection was closed, so that waiting ones can be accepted */
 	bool failed;   /* the counters could not be read */
 };
 
+const bool have_http = true;
+
 /* ---- connections ----------------------------------------------------------------------------- */
 
-static struct open_connection *find_connection(struct serve_http *http, int fd)
+static int get_fd(struct MHD_Connection *c)
 {
-	for (size_t i = 0; i < N_CONNECTIONS; i++)
-		if (http->connections[i].fd == fd)
-			return &http->connections[i];
-	return NULL;
-}
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
 
-static uint64_t compute_deadline(unsigned seconds)
-{
-	return now_ns() + (uint64_t)seconds * NS;
+	return info ? info->connect_fd : -1;
 }
 
 /* The entry of a connection; NULL if it is not in the list. */
 static struct open_connection *find_entry_of_connection(struct serve *s, struct MHD_Connection *c)
 {
-	const union MHD_ConnectionInfo *info =
-		MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
+	const int fd = get_fd(c);
 
-	return info ? find_connection(s->http, info->connect_fd) : NULL;
-}
-
-/* Ends a connection; the library notices, and closes its descriptor. */
-static void end_connection(struct open_connection *c)
-{
-	shutdown(c->fd, SHUT_RDWR);
-	c->until = UINT64_MAX;
-	c->is_kept = false;
-}
-
-/* Clients that wait for a request of their own never wait for those that have had their answer. */
-static void make_room(struct serve_http *http)
-{
-	struct open_connection *oldest = NULL;
-
-	for (size_t i = 0; i < N_CONNECTIONS; i++) {
-		struct open_connection *c = &http->connections[i];
-
-		if (c->fd >= 0 && c->is_kept && (!oldest || c->until < oldest->until))
-			oldest = c;
-	}
-	if (oldest)
-		end_connection(oldest);
+	return fd < 0 ? NULL : find_connection(&s->http->connections, fd);
 }
 
 static void note_connection(void *arg, struct MHD_Connection *c, void **state,
                             enum MHD_ConnectionNotificationCode what)
 {
-	struct serve *s = arg;
-	const union MHD_ConnectionInfo *info =
-		MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
+	struct serve_http *http = ((struct http_listener *)arg)->s->http;
 	struct open_connection *at;
 
 	(void)state;
-	if (!info)
-		return;
-	at = find_connection(s->http,
-	                     what == MHD_CONNECTION_NOTIFY_STARTED ? -1 : info->connect_fd);
-	if (!at)
-		return;
 	if (what == MHD_CONNECTION_NOTIFY_STARTED) {
-		*at = (struct open_connection){ info->connect_fd, false,
-			                        compute_deadline(MAX_REQUEST_SECONDS) };
-		if (++s->http->n_open >= MAX_CONNECTIONS)
-			make_room(s->http);
-	} else {
-		*at = (struct open_connection){ .fd = -1 };
-		s->http->was_full |= s->http->n_open-- >= MAX_CONNECTIONS;
+		if (get_fd(c) >= 0)
+			add_connection(&http->connections, get_fd(c));
+		http->was_full |= http->connections.n_ending != 0;
+		return;
+	}
+	at = find_connection(&http->connections, get_fd(c));
+	if (at && at->fd >= 0) {
+		remove_connection(&http->connections, at);
+		http->was_full = true;
 	}
 }
 
@@ -124,77 +81,115 @@ static void extend_time(struct serve *s, struct MHD_Connection *c)
 
 	if (!at)
 		return;
-	at->until = compute_deadline(MAX_ANSWER_SECONDS);
 	if (at->is_kept)
 		MHD_set_connection_option(c, MHD_CONNECTION_OPTION_TIMEOUT, (unsigned)IDLE_SECONDS);
-	at->is_kept = false;
+	note_request(at);
 }
 
 /* Keeps the connection for the next request. */
-static void note_answer(void *arg, struct MHD_Connection *c, void **state,
-                        enum MHD_RequestTerminationCode how)
+static void end_answer(void *arg, struct MHD_Connection *c, void **state,
+                       enum MHD_RequestTerminationCode how)
 {
-	struct serve *s = arg;
-	struct open_connection *at = find_entry_of_connection(s, c);
+	struct open_connection *at = find_entry_of_connection(((struct http_listener *)arg)->s, c);
 
 	(void)state;
 	if (!at || how != MHD_REQUEST_TERMINATED_COMPLETED_OK)
 		return;
-	at->is_kept = true;
-	at->until = compute_deadline(KEEP_SECONDS);
+	note_answer(at);
 	MHD_set_connection_option(c, MHD_CONNECTION_OPTION_TIMEOUT, (unsigned)KEEP_SECONDS);
-	if (s->http->n_open >= MAX_CONNECTIONS)
-		make_room(s->http);
 }
 
-/* Closes old connections: the library closes silent ones, but a client may send or take a byte now
- * and then. */
-static void close_old_connections(struct serve *s)
+/* ---- refusals -------------------------------------------------------------------------------- */
+
+static struct MHD_Response *make_refusal(const char *text)
 {
-	const uint64_t now = now_ns();
+	struct MHD_Response *r = MHD_create_response_from_buffer(
+		strlen(text), (void *)(uintptr_t)text, MHD_RESPMEM_PERSISTENT);
 
-	for (size_t i = 0, n = s->http->n_open; n && i < N_CONNECTIONS; i++) {
-		struct open_connection *c = &s->http->connections[i];
+	if (r)
+		MHD_add_response_header(r, "Content-Type", "text/plain; charset=utf-8");
+	return r;
+}
 
-		n -= c->fd >= 0;
-		if (c->fd < 0 || now < c->until)
-			continue;
-		s->figures.closed += !c->is_kept;
-		end_connection(c);
+static enum MHD_Result send_refusal(struct MHD_Connection *c, unsigned status,
+                                    struct MHD_Response *r)
+{
+	enum MHD_Result rc = r ? MHD_queue_response(c, status, r) : MHD_NO;
+
+	if (r)
+		MHD_destroy_response(r);
+	return rc;
+}
+
+static enum MHD_Result refuse_request(struct serve *s, struct MHD_Connection *c, unsigned status,
+                                      const char *text)
+{
+	struct MHD_Response *r = make_refusal(text);
+
+	s->figures.refusals++;
+	if (r)
+		MHD_add_response_header(r, "Connection", "close");
+	if (r && status == MHD_HTTP_METHOD_NOT_ALLOWED)
+		MHD_add_response_header(r, "Allow", "GET, HEAD");
+	return send_refusal(c, status, r);
+}
+
+/* The processor time of the budget is used up: the client may come again. */
+static enum MHD_Result defer_request(struct serve *s, struct MHD_Connection *c, unsigned seconds)
+{
+	struct MHD_Response *r = make_refusal("the processor time of --budget is used up\n");
+	char text[16];
+
+	s->figures.deferrals++;
+	snprintf(text, sizeof(text), "%u", seconds);
+	if (r)
+		MHD_add_response_header(r, "Retry-After", text);
+	return send_refusal(c, MHD_HTTP_TOO_MANY_REQUESTS, r);
+}
+
+/* ---- requests -------------------------------------------------------------------------------- */
+
+static const char *get_header(struct MHD_Connection *c, const char *name)
+{
+	const char *value = MHD_lookup_connection_value(c, MHD_HEADER_KIND, name);
+
+	return value ? value : "";
+}
+
+/* Notes a header that decides about the request. */
+static enum MHD_Result note_header(void *arg, enum MHD_ValueKind kind, const char *name,
+                                   const char *value)
+{
+	struct http_request *r = arg;
+
+	(void)kind;
+	if (strcasecmp(name, "Host") == 0) {
+		r->host = value ? value : "";
+		r->n_hosts++;
 	}
+	r->has_body |= strcasecmp(name, "Transfer-Encoding") == 0;
+	r->has_body |= strcasecmp(name, "Content-Length") == 0 && (!value || strcmp(value, "0"));
+	return MHD_YES;
+}
+
+/* Leaves a path as it was sent: "%00" would end it. */
+static size_t keep_path(void *arg, struct MHD_Connection *c, char *path)
+{
+	(void)arg;
+	(void)c;
+	return strlen(path);
 }
 
 /* ---- answers --------------------------------------------------------------------------------- */
-
-static enum MHD_Result refuse_request(struct serve *s, struct MHD_Connection *c, unsigned status,
-                                      char *text)
-{
-	struct MHD_Response *r =
-		MHD_create_response_from_buffer(strlen(text), text, MHD_RESPMEM_PERSISTENT);
-	enum MHD_Result rc;
-
-	if (!r)
-		return MHD_NO;
-	s->figures.refusals++;
-	MHD_add_response_header(r, "Content-Type", "text/plain; charset=utf-8");
-	MHD_add_response_header(r, "Connection", "close");
-	if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
-		MHD_add_response_header(r, "Allow", "GET, HEAD");
-	rc = MHD_queue_response(c, status, r);
-	MHD_destroy_response(r);
-	return rc;
-}
 
 static struct MHD_Response *make_response(struct serve *s, enum exposition_format format,
                                           bool is_gzip)
 {
 	size_t size;
-	char *text = make_serve_text(s, format, &size);
-	struct MHD_Response *r;
+	char *text = make_answer(s, &s->http->texts, format, is_gzip, &size);
+	struct MHD_Response *r =
+		text ? MHD_create_response_from_buffer(size, text, MHD_RESPMEM_MUST_FREE) : NULL;
 
-	if (text && is_gzip)
-		text = compress_serve_text(text, &size);
-	r = text ? MHD_create_response_from_buffer(size, text, MHD_RESPMEM_MUST_FREE) : NULL;
 	if (!r) {
 		free(text);
 		return NULL;
@@ -211,69 +206,54 @@ static struct MHD_Response *make_response(struct serve *s, enum exposition_forma
 	return r;
 }
 
-/* Returns the same text to all clients until the next reading. */
-static struct MHD_Response *get_cached_response(struct serve *s, enum exposition_format format,
-                                                bool is_gzip)
+/* Answers a request that is complete and allowed. */
+static enum MHD_Result answer_scrape(struct serve *s, struct MHD_Connection *c)
 {
-	struct cached_text *t = &s->http->texts[format][is_gzip];
+	const unsigned seconds = compute_retry_seconds(&s->budget);
+	struct MHD_Response *r;
+	enum MHD_Result rc;
 
-	if (t->response && t->reading == s->figures.readings)
-		return t->response;
-	if (t->response)
-		MHD_destroy_response(t->response);
-	t->response = make_response(s, format, is_gzip);
-	t->reading = s->figures.readings;
-	return t->response;
-}
-
-/* The format that the client names; without a name the older one. */
-static enum exposition_format read_wanted_format(struct MHD_Connection *c)
-{
-	const char *accept = MHD_lookup_connection_value(c, MHD_HEADER_KIND, "Accept");
-
-	return accept && strcasestr(accept, "application/openmetrics-text") ? EXPOSITION_OPENMETRICS
-	                                                                    : EXPOSITION_PROMETHEUS;
-}
-
-static bool is_gzip_wanted(struct MHD_Connection *c)
-{
-	const char *accept = MHD_lookup_connection_value(c, MHD_HEADER_KIND, "Accept-Encoding");
-
-	return accept && accepts_gzip(accept);
+	extend_time(s, c);
+	if (seconds)
+		return defer_request(s, c, seconds);
+	if (!refresh_counts(s)) {
+		s->http->failed = true;
+		return MHD_NO;
+	}
+	s->figures.answers++;
+	r = make_response(s, find_wanted_format(get_header(c, "Accept")),
+	                  have_gzip && accepts_gzip(get_header(c, "Accept-Encoding")));
+	if (!r)
+		return refuse_request(s, c, MHD_HTTP_SERVICE_UNAVAILABLE, "out of memory\n");
+	rc = MHD_queue_response(c, MHD_HTTP_OK, r);
+	MHD_destroy_response(r);
+	return rc;
 }
 
 static enum MHD_Result answer_request(void *arg, struct MHD_Connection *c, const char *url,
                                       const char *method, const char *version, const char *upload,
                                       size_t *upload_size, void **state)
 {
-	static char wrong_method[] = "expected GET or HEAD\n", no_counts[] = "out of memory\n",
-		    wrong_path[] = "expected the path /metrics\n";
-	struct serve *s = arg;
-	struct MHD_Response *r;
+	const struct http_listener *l = arg;
+	struct http_request r = { .method = method,
+		                  .path = url,
+		                  .version = version,
+		                  .via = &l->s->listeners[l->number] };
+	const char *why;
+	unsigned status;
 
-	(void)version;
 	(void)upload;
-	if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0)
-		return refuse_request(s, c, MHD_HTTP_METHOD_NOT_ALLOWED, wrong_method);
-	if (strcmp(url, "/metrics") != 0)
-		return refuse_request(s, c, MHD_HTTP_NOT_FOUND, wrong_path);
 	/* The library closes connections whose answer comes at the first call, before the end of
 	 * the request. */
-	if (!*state || *upload_size) {
-		*state = s;
-		*upload_size = 0;
-		return MHD_YES;
-	}
-	extend_time(s, c);
-	if (!refresh_counts(s)) {
-		s->http->failed = true;
-		return MHD_NO;
-	}
-	r = get_cached_response(s, read_wanted_format(c), is_gzip_wanted(c));
-	if (!r)
-		return refuse_request(s, c, MHD_HTTP_SERVICE_UNAVAILABLE, no_counts);
-	s->figures.answers++;
-	return MHD_queue_response(c, MHD_HTTP_OK, r);
+	if (*state && !*upload_size)
+		return answer_scrape(l->s, c);
+	MHD_get_connection_values(c, MHD_HEADER_KIND, note_header, &r);
+	status = check_request(l->s, &r, &why);
+	if (status)
+		return refuse_request(l->s, c, status, why);
+	*state = l->s;
+	*upload_size = 0;
+	return MHD_YES;
 }
 
 /* ---- the daemons ----------------------------------------------------------------------------- */
@@ -288,27 +268,29 @@ static void ignore_message(void *arg, const char *format, va_list ap)
 
 static int start_daemon(struct serve *s, unsigned i)
 {
+	struct http_listener *l = &s->http->listeners[i];
 	struct MHD_OptionItem options[] = { { MHD_OPTION_LISTEN_SOCKET, s->listeners[i].fd, NULL },
-		                            { MHD_OPTION_CONNECTION_LIMIT, MAX_CONNECTIONS, NULL },
+		                            { MHD_OPTION_CONNECTION_LIMIT, CONNECTION_SLOTS, NULL },
 		                            { MHD_OPTION_CONNECTION_MEMORY_LIMIT, REQUEST_MEMORY,
 		                              NULL },
 		                            { MHD_OPTION_CONNECTION_TIMEOUT, IDLE_SECONDS, NULL },
+		                            { MHD_OPTION_STRICT_FOR_CLIENT, 1, NULL },
 		                            { MHD_OPTION_END, 0, NULL } };
 	const union MHD_DaemonInfo *info;
 
-	s->http->daemons[i] = MHD_start_daemon(
-		MHD_USE_EPOLL | MHD_USE_ERROR_LOG, 0, NULL, NULL, answer_request, s,
-		MHD_OPTION_EXTERNAL_LOGGER, ignore_message, NULL, MHD_OPTION_NOTIFY_CONNECTION,
-		note_connection, s, MHD_OPTION_NOTIFY_COMPLETED, note_answer, s, MHD_OPTION_ARRAY,
-		options, MHD_OPTION_END);
-	info = s->http->daemons[i]
-	               ? MHD_get_daemon_info(s->http->daemons[i], MHD_DAEMON_INFO_EPOLL_FD)
-	               : NULL;
+	*l = (struct http_listener){ .s = s, .number = i };
+	l->daemon = MHD_start_daemon(MHD_USE_EPOLL | MHD_USE_ERROR_LOG, 0, NULL, NULL,
+	                             answer_request, l, MHD_OPTION_EXTERNAL_LOGGER, ignore_message,
+	                             NULL, MHD_OPTION_UNESCAPE_CALLBACK, keep_path, NULL,
+	                             MHD_OPTION_NOTIFY_CONNECTION, note_connection, l,
+	                             MHD_OPTION_NOTIFY_COMPLETED, end_answer, l, MHD_OPTION_ARRAY,
+	                             options, MHD_OPTION_END);
+	info = l->daemon ? MHD_get_daemon_info(l->daemon, MHD_DAEMON_INFO_EPOLL_FD) : NULL;
 	if (!info) {
 		fprintf(stderr, "pfm serve: libmicrohttpd cannot serve %s\n", s->listeners[i].name);
 		return EXIT_REFUSED;
 	}
-	s->http->epoll_fds[i] = info->epoll_fd;
+	l->epoll_fd = info->epoll_fd;
 	return EXIT_DONE;
 }
 
@@ -321,8 +303,7 @@ int start_http(struct serve *s)
 	s->http = calloc(1, sizeof(*s->http));
 	if (!s->http)
 		return report_no_memory();
-	for (size_t i = 0; i < N_CONNECTIONS; i++)
-		s->http->connections[i].fd = -1;
+	clear_connections(&s->http->connections);
 	for (unsigned i = 0; i < s->n_listeners && rc == EXIT_DONE; i++)
 		rc = start_daemon(s, i);
 	return rc;
@@ -333,7 +314,7 @@ unsigned list_http_fds(const struct serve *s, int fds[SERVE_MAX_LISTENERS])
 	unsigned n = s->http ? s->n_listeners : 0;
 
 	for (unsigned i = 0; i < n; i++)
-		fds[i] = s->http->epoll_fds[i];
+		fds[i] = s->http->listeners[i].epoll_fd;
 	return n;
 }
 
@@ -341,16 +322,14 @@ int compute_http_timeout(const struct serve *s, int most)
 {
 	unsigned long long ms;
 
-	for (unsigned i = 0; s->http && i < s->n_listeners; i++)
-		if (MHD_get_timeout(s->http->daemons[i], &ms) == MHD_YES &&
+	if (!s->http)
+		return most;
+	for (unsigned i = 0; i < s->n_listeners; i++)
+		if (MHD_get_timeout(s->http->listeners[i].daemon, &ms) == MHD_YES &&
 		    ms < (unsigned long long)most)
 			most = (int)ms;
-	for (size_t i = 0, n = s->http ? s->http->n_open : 0; n && i < N_CONNECTIONS; i++)
-		if (s->http->connections[i].fd >= 0) {
-			most = find_ms_until(s->http->connections[i].until, most);
-			n--;
-		}
-	return s->http && s->http->was_full ? 0 : most;
+	most = compute_connections_timeout(&s->http->connections, most);
+	return s->http->was_full ? 0 : most;
 }
 
 bool run_http(struct serve *s)
@@ -358,9 +337,9 @@ bool run_http(struct serve *s)
 	if (!s->http)
 		return true;
 	s->http->was_full = false;
-	close_old_connections(s);
+	s->figures.closed += end_old_connections(&s->http->connections);
 	for (unsigned i = 0; i < s->n_listeners; i++)
-		MHD_run(s->http->daemons[i]);
+		MHD_run(s->http->listeners[i].daemon);
 	return !s->http->failed;
 }
 
@@ -370,29 +349,24 @@ void stop_http(struct serve *s)
 	if (!s->http)
 		return;
 	for (unsigned i = 0; i < s->n_listeners; i++) {
-		if (!s->http->daemons[i])
+		if (!s->http->listeners[i].daemon)
 			continue;
-		MHD_stop_daemon(s->http->daemons[i]);
+		MHD_stop_daemon(s->http->listeners[i].daemon);
 		s->listeners[i].fd = -1;
 	}
-	for (size_t i = 0; i < sizeof(s->http->texts) / sizeof(s->http->texts[0]); i++)
-		for (size_t k = 0; k < 2; k++)
-			if (s->http->texts[i][k].response)
-				MHD_destroy_response(s->http->texts[i][k].response);
+	free_kept_texts(&s->http->texts);
 	free(s->http);
 	s->http = NULL;
 }
 
 #else
 
+const bool have_http = false;
+
 int start_http(struct serve *s)
 {
-	if (!s->n_listeners)
-		return EXIT_DONE;
-	fputs("pfm serve: this pfm was built without libmicrohttpd: --textfile works, --listen "
-	      "needs a build with Debian's libmicrohttpd-dev\n",
-	      stderr);
-	return EXIT_REFUSED;
+	(void)s;
+	return EXIT_DONE;
 }
 
 unsigned list_http_fds(const struct serve *s, int fds[SERVE_MAX_LISTENERS])

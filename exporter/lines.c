@@ -32,6 +32,7 @@ struct line_client {
 	char *answer; /* bytes that were not sent so far */
 	size_t n_answer, sent;
 	uint64_t stalled_since;
+	uint64_t heard; /* time of its last request, or of its connection */
 	bool has_ended; /* the client sends nothing more */
 };
 
@@ -156,23 +157,38 @@ static bool add_answer(struct serve *s, struct line_client *c, char *request)
 
 /* ---- clients --------------------------------------------------------------------------------- */
 
+/* Returns a free place. If all are taken, the reader that has been silent the longest gives way. */
+static unsigned find_room(struct serve *s)
+{
+	static const char full[] = "error\ttoo many readers\n";
+	struct line_client *clients = s->lines->clients;
+	unsigned oldest = 0;
+
+	for (unsigned i = 0; i < MAX_CLIENTS; i++) {
+		if (clients[i].fd < 0)
+			return i;
+		if (clients[i].heard < clients[oldest].heard)
+			oldest = i;
+	}
+	if (!clients[oldest].n_answer)
+		(void)!send(clients[oldest].fd, full, sizeof(full) - 1, MSG_NOSIGNAL);
+	close_client(&clients[oldest]);
+	s->figures.closed++;
+	return oldest;
+}
+
 static void accept_clients(struct serve *s)
 {
 	struct serve_lines *l = s->lines;
 	int fd;
 
 	while ((fd = accept4(l->listener.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
-		static const char full[] = "error\ttoo many readers\n";
-		unsigned i = 0;
+		const unsigned i = find_room(s);
 
-		while (i < MAX_CLIENTS && l->clients[i].fd >= 0)
-			i++;
-		if (i == MAX_CLIENTS || !watch_descriptor(l, EPOLL_CTL_ADD, fd, EPOLLIN, i)) {
-			(void)!send(fd, full, sizeof(full) - 1, MSG_NOSIGNAL);
+		if (watch_descriptor(l, EPOLL_CTL_ADD, fd, EPOLLIN, i))
+			l->clients[i] = (struct line_client){ .fd = fd, .heard = now_ns() };
+		else
 			close(fd);
-			continue;
-		}
-		l->clients[i] = (struct line_client){ .fd = fd };
 	}
 }
 
@@ -210,6 +226,7 @@ static bool answer_requests(struct serve *s, struct line_client *c)
 	while (!c->n_answer &&
 	       (end = memchr(begin, '\n', (size_t)(c->request + c->n_request - begin)))) {
 		*end = '\0';
+		c->heard = now_ns();
 		if (end > begin && end[-1] == '\r')
 			end[-1] = '\0';
 		if (!add_answer(s, c, begin))

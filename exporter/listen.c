@@ -21,7 +21,7 @@ union address {
 	struct sockaddr_un local;
 };
 
-enum { BACKLOG = 64, PORT_DIGITS = 5 };
+enum { BACKLOG = 4096, PORT_DIGITS = 5 };
 
 static int report_address(const struct serve_listener *l, const char *what, int err)
 {
@@ -113,8 +113,9 @@ static int listen_on_network(struct serve_listener *l, const char *text)
 	if (bind(l->fd, &a.any, size) != 0 || listen(l->fd, BACKLOG) != 0)
 		return report_address(l, "listen on", errno);
 	name_listener(l, &a);
+	l->is_loopback = is_loopback(&a);
 	fprintf(stderr, "pfm serve: listening on http://%s/metrics\n", l->name);
-	if (!is_loopback(&a))
+	if (!l->is_loopback)
 		fprintf(stderr,
 		        "pfm serve: every machine that reaches %s can read these counts: there is "
 		        "neither a password nor encryption\n",

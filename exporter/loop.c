@@ -66,6 +66,7 @@ static bool read_counts_now(struct serve *s)
 	if (!count_on_new_cpus(s, begin))
 		return false;
 	s->last_reading = begin;
+	s->version++;
 	s->figures.readings++;
 	s->figures.interval_seconds = elapsed;
 	s->figures.reading_seconds = (double)(now_ns() - begin) / NS;
@@ -75,42 +76,10 @@ static bool read_counts_now(struct serve *s)
 /* With --rotate, a reading covers whole cycles. */
 bool refresh_counts(struct serve *s)
 {
-	bool is_old =
-		!s->figures.readings ||
-		(!s->job.rotation.is_on &&
-	         now_ns() - s->last_reading >= s->job.timing.interval * get_back_off(&s->budget));
+	const bool is_old = !s->figures.readings ||
+	                    (!s->job.rotation.is_on && now_ns() - s->last_reading >= s->shared_ns);
 
 	return !is_old || read_counts_now(s);
-}
-
-/* The textfile and OTLP share the reading of an interval: metrics of two readings that follow each
- * other at once would be those of no time. */
-bool read_interval(struct serve *s)
-{
-	const uint64_t half = s->job.timing.interval * get_back_off(&s->budget) / 2;
-	const bool is_new =
-		s->figures.readings && (s->job.rotation.is_on || now_ns() - s->last_reading < half);
-
-	return is_new || read_counts_now(s);
-}
-
-char *make_serve_text(struct serve *s, enum exposition_format format, size_t *size)
-{
-	struct exposition x = { .format = format };
-	char *text = NULL;
-	bool failed;
-
-	x.out = open_memstream(&text, size);
-	if (!x.out)
-		return NULL;
-	put_series(&x, &s->job);
-	put_self_series(&x, s);
-	end_exposition(&x);
-	failed = x.failed || ferror(x.out) != 0;
-	if (fclose(x.out) == 0 && !failed)
-		return text;
-	free(text);
-	return NULL;
 }
 
 /* ---- beginning ------------------------------------------------------------------------------- */
@@ -204,14 +173,25 @@ static int start_counts(struct serve *s)
 	return EXIT_REFUSED;
 }
 
+/* Says what this build cannot do before anything else. */
+static int check_outputs(struct serve *s)
+{
+	if (!s->textfile && !s->n_addresses && !s->otlp_url && !s->lines_path)
+		s->addresses[s->n_addresses++] = SERVE_USUAL_ADDRESS;
+	if (!s->n_addresses || have_http)
+		return EXIT_DONE;
+	fputs("pfm serve: this pfm was built without libmicrohttpd: --textfile works, --listen "
+	      "needs a build with Debian's libmicrohttpd-dev\n",
+	      stderr);
+	return EXIT_REFUSED;
+}
+
 static int open_outputs(struct serve *s)
 {
 	int rc = EXIT_DONE;
 
 	if (s->textfile)
 		rc = open_textfile(s);
-	else if (!s->n_addresses && !s->otlp_url && !s->lines_path)
-		s->addresses[s->n_addresses++] = SERVE_USUAL_ADDRESS;
 	for (unsigned i = 0; i < s->n_addresses && rc == EXIT_DONE; i++)
 		rc = open_listener(s, s->addresses[i]);
 	if (rc == EXIT_DONE)
@@ -222,6 +202,19 @@ static int open_outputs(struct serve *s)
 }
 
 /* ---- the loop -------------------------------------------------------------------------------- */
+
+/* Ignores signals that have no meaning here and would end the process: its sockets and files would
+ * be left over. */
+static void ignore_signals(void)
+{
+	static const int ignored[] = { SIGPIPE, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM,
+		                       SIGPROF, SIGPOLL, SIGPWR,  SIGXFSZ };
+
+	for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
+		signal(ignored[i], SIG_IGN);
+	for (int sig = SIGRTMIN; sig <= SIGRTMAX; sig++)
+		signal(sig, SIG_IGN);
+}
 
 /* Opens a descriptor for the signals that end the service. Signals that the caller ignores, as
  * nohup(1) does, stay ignored. */
@@ -235,7 +228,7 @@ static int open_signals(sigset_t *before)
 	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
 		if (sigaction(ends[i], NULL, &was) == 0 && was.sa_handler != SIG_IGN)
 			sigaddset(&signals, ends[i]);
-	signal(SIGPIPE, SIG_IGN);
+	ignore_signals();
 	sigprocmask(SIG_BLOCK, &signals, before);
 	return signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
 }
@@ -272,7 +265,7 @@ static int serve_textfile(struct serve *s, uint64_t *next)
 	if (!s->textfile)
 		return LONGEST_WAIT_MS;
 	if (now >= *next) {
-		if (!read_interval(s))
+		if (!refresh_counts(s))
 			return -1;
 		write_textfile(s);
 		*next += s->job.timing.interval * get_back_off(&s->budget);
@@ -345,7 +338,9 @@ int serve_counts(struct serve *s)
 
 	if (signals < 0)
 		return report_bad_option("signals", errno);
-	rc = open_give_way_lock(s);
+	rc = check_outputs(s);
+	if (rc == EXIT_DONE)
+		rc = open_give_way_lock(s);
 	if (rc == EXIT_DONE)
 		rc = start_counts(s);
 	if (rc == EXIT_DONE)

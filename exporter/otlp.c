@@ -4,6 +4,7 @@
  * in a queue, which drops the oldest when it is full. If the receiver is away or answers 429, 502,
  * 503 or 504, the same request is sent again after a time that doubles, or after the time that the
  * receiver names. Requests that it refuses otherwise are dropped. All losses are counted. */
+#include "common/http_url.h"
 #include "common/pfm.h"
 #include "serve.h"
 
@@ -42,6 +43,7 @@ struct otlp_request {
 
 struct serve_otlp {
 	char *url;
+	char name[HTTP_URL_SIZE]; /* the URL without secrets, for messages */
 	CURLM *multi;
 	CURL *easy;
 	struct curl_slist *headers;
@@ -125,7 +127,8 @@ int open_otlp(struct serve *s)
 	o->start_ns = read_system_clock();
 	o->opened = now_ns();
 	o->next_request = now_ns() + s->job.timing.interval;
-	fprintf(stderr, "pfm serve: sending to %s\n", o->url);
+	fprintf(stderr, "pfm serve: sending to %s\n",
+	        redact_http_url(o->url, o->name, sizeof(o->name)));
 	return EXIT_DONE;
 }
 
@@ -235,10 +238,10 @@ static void wait_after_failure(struct serve *s, curl_off_t retry_after)
 static void report_failure(struct serve_otlp *o, CURLcode rc, long status)
 {
 	if (!o->has_failed && rc)
-		fprintf(stderr, "pfm serve: %s: %s\n", o->url,
+		fprintf(stderr, "pfm serve: %s: %s\n", o->name,
 		        *o->error ? o->error : curl.curl_easy_strerror(rc));
 	else if (!o->has_failed)
-		fprintf(stderr, "pfm serve: %s: the receiver answers with status %ld\n", o->url,
+		fprintf(stderr, "pfm serve: %s: the receiver answers with status %ld\n", o->name,
 		        status);
 	o->has_failed = true;
 }
@@ -255,7 +258,7 @@ static void end_request(struct serve *s, CURLcode rc)
 	if (!rc && status / 100 == 2) {
 		if (o->has_failed)
 			fprintf(stderr, "pfm serve: %s: the receiver accepts requests again\n",
-			        o->url);
+			        o->name);
 		o->has_failed = false;
 		o->wait_ms = 0;
 		o->next_try = 0;
@@ -305,7 +308,7 @@ int run_otlp(struct serve *s, int most)
 		o->next_request += s->job.timing.interval * get_back_off(&s->budget);
 		if (o->next_request < now_ns())
 			o->next_request = now_ns() + s->job.timing.interval;
-		if (!read_interval(s))
+		if (!refresh_counts(s))
 			return -1;
 		if (!queue_request(s))
 			s->figures.otlp_dropped++;
@@ -350,7 +353,7 @@ void close_otlp(struct serve *s)
 	if (!o)
 		return;
 	if (o->n_queued)
-		fprintf(stderr, "pfm serve: %s: %u requests were not sent\n", o->url, o->n_queued);
+		fprintf(stderr, "pfm serve: %s: %u requests were not sent\n", o->name, o->n_queued);
 	if (o->is_sending)
 		curl.curl_multi_remove_handle(o->multi, o->easy);
 	o->is_sending = false;

@@ -98,9 +98,13 @@ static void put_process(struct exposition *x)
 		          (double)files.rlim_cur);
 }
 
-static void put_readings(struct exposition *x, const struct serve_figures *f)
+static void put_readings(struct exposition *x, const struct serve *s)
 {
+	const struct serve_figures *f = &s->figures;
+
 	put_counter(x, "perfmon_readings", "Readings of the counters.", f->readings);
+	put_gauge(x, "perfmon_reading_age_seconds", "seconds", "Age of the counts of this text.",
+	          (double)(now_ns() - s->last_reading) / NS);
 	put_gauge(x, "perfmon_reading_duration_seconds", "seconds", "Duration of the last reading.",
 	          f->reading_seconds);
 	put_gauge(x, "perfmon_reading_interval_seconds", "seconds",
@@ -114,8 +118,14 @@ static void put_clients(struct exposition *x, const struct serve *s)
 
 	put_counter(x, "perfmon_http_answers", "Answered requests.", f->answers);
 	put_counter(x, "perfmon_http_refusals", "Requests that were refused.", f->refusals);
+	put_counter(x, "perfmon_http_deferrals",
+	            "Requests that were answered with status 429, because the processor time of "
+	            "the budget was used up.",
+	            f->deferrals);
 	put_counter(x, "perfmon_http_connections_closed",
-	            "Connections that were closed because they took too long.", f->closed);
+	            "Connections that were closed without an answer because they took too long, or "
+	            "because another client needed their place.",
+	            f->closed);
 	if (s->lines)
 		put_counter(x, "perfmon_line_answers",
 		            "Requests of the line protocol that were answered.", f->line_answers);
@@ -159,7 +169,7 @@ static void put_otlp_requests(struct exposition *x, const struct serve *s)
 void put_self_series(struct exposition *x, const struct serve *s)
 {
 	put_process(x);
-	put_readings(x, &s->figures);
+	put_readings(x, s);
 	put_clients(x, s);
 	put_pauses(x, s);
 	if (s->otlp)

@@ -12,6 +12,7 @@
 
 enum {
 	OPT_LISTEN = LONG_ONLY,
+	OPT_ALLOW_HOST,
 	OPT_TEXTFILE,
 	OPT_MAX_SERIES,
 	OPT_GIVE_WAY,
@@ -39,7 +40,8 @@ enum {
 #define USUAL_HARDWARE_EVENTS                                                                      \
 	"cycles,instructions,branches,branch-misses,cache-references,cache-misses"
 
-static const uint64_t usual_interval = 1000, usual_textfile_interval = 10000;
+/* Milliseconds: clients that come within the first share a reading. */
+static const uint64_t usual_interval = 50, usual_textfile_interval = 10000;
 
 static const struct command_option options[] = {
 	{ 'e', "event", "EVENT,...", "events to count; may be repeated" },
@@ -47,10 +49,12 @@ static const struct command_option options[] = {
 	  "metrics and groups of metrics: counts their events and serves their values" },
 	{ OPT_LISTEN, "listen", "ADDRESS",
 	  "answer on 127.0.0.1:9747 (the default), [::1]:9747 or unix:PATH; may be repeated" },
+	{ OPT_ALLOW_HOST, "allow-host", "NAME,...",
+	  "answer requests for these names of the machine, besides localhost and addresses" },
 	{ OPT_TEXTFILE, "textfile", "FILE",
 	  "replace FILE at each interval, for a textfile collector" },
 	{ 'I', "interval", "MS",
-	  "read the counters at most every MS milliseconds, default 1000; with --textfile: replace "
+	  "read the counters at most every MS milliseconds, default 50; with --textfile: replace "
 	  "the file, with --otlp: send, every MS milliseconds, default 10000" },
 	{ OPT_MAX_SERIES, "max-series", "N",
 	  "refuse to start with more series than N, default 10000" },
@@ -129,6 +133,7 @@ static int parse_serve_option(struct command_args *args, struct serve *s, int id
 			                          SERVE_MAX_LISTENERS);
 		s->addresses[s->n_addresses++] = value;
 		break;
+	case OPT_ALLOW_HOST: s->hosts = value; break;
 	case OPT_TEXTFILE: s->textfile = value; break;
 	case OPT_MAX_SERIES:
 		return option_number(args, "--max-series", value, 1, 100000000, &s->max_series)
@@ -166,6 +171,19 @@ static int parse_serve_option(struct command_args *args, struct serve *s, int id
 	return -1;
 }
 
+/* Files and requests that are sent have readings of their own: the time in which one is shared is
+ * shorter than an interval between two of them. */
+static void set_usual_intervals(struct serve *s)
+{
+	const bool is_sent = s->textfile || s->otlp_url;
+
+	if (!s->job.timing.interval)
+		s->job.timing.interval = (is_sent ? usual_textfile_interval : usual_interval) * MS;
+	s->shared_ns = is_sent ? s->job.timing.interval / 2 : s->job.timing.interval;
+	if (is_sent && s->shared_ns > usual_interval * MS)
+		s->shared_ns = usual_interval * MS;
+}
+
 static int read_options(struct command_args *args, struct serve *s)
 {
 	const char *value;
@@ -187,10 +205,7 @@ static int read_options(struct command_args *args, struct serve *s)
 		return args->status;
 	if (!s->job.rotation.is_on && (s->job.rotation.n_wishes || s->job.rotation.is_shifted))
 		return report_usage_error(args, "--wish and --shift need --rotate.");
-	if (!s->job.timing.interval)
-		s->job.timing.interval =
-			(s->textfile || s->otlp_url ? usual_textfile_interval : usual_interval) *
-			MS;
+	set_usual_intervals(s);
 	if (!s->job.request.events.n && !s->job.request.metric_names.n &&
 	    !event_list_add(&s->job.request.events,
 	                    s->job.rotation.is_on ? USUAL_SOFTWARE_EVENTS "," USUAL_HARDWARE_EVENTS
@@ -234,7 +249,8 @@ const struct command cmd_exporter = {
 	.summary = "serve counts and metrics of the machine to Prometheus",
 	.about = "Counts events on all CPUs until a signal ends it, and answers GET /metrics with "
 		 "OpenMetrics 1.0 or the Prometheus text format, as the client requests. The "
-		 "counters are read on a request, but not more often than the --interval.\n"
+		 "counters are read for each request; those within 50 milliseconds share a "
+		 "reading.\n"
 		 "Every count comes with its quality, the share of the time counted and, if it is "
 		 "not exact, the cause. An event that was not counted has no sample.\n"
 		 "Without --listen, --textfile, --lines and --otlp it listens "

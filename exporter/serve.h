@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* pfm serve: options (serve.c), the loop (loop.c), addresses (listen.c), HTTP
- * (http.c, gzip.c), lines (lines.c), OTLP (otlp.c), the file for a textfile
+ * (http.h), gzip (gzip.c), lines (lines.c), OTLP (otlp.c), the file for a textfile
  * collector (textfile.c), figures about itself (self.c), the lock of --give-way
  * (lock.c) and its probe (probe.c), and --budget (budget.c). One thread does
  * everything. */
@@ -39,7 +39,7 @@ struct serve_budget {
 	double cpu_began, cpu_taken; /* seconds of processor time: at the start, and at the last
 	                                withdrawal from */
 	double bucket;               /* the bucket; the content of the bucket */
-	bool is_waiting;
+	bool is_waiting, is_refusing;
 	uint64_t wait_began, waited_ns;
 	unsigned back_off; /* factor by which intervals between readings are longer */
 	uint64_t n_recoveries;
@@ -70,7 +70,8 @@ struct serve_probe {
 /* Figures of pfm serve about itself. */
 struct serve_figures {
 	uint64_t readings, answers, refusals; /* refusals: answers without a text */
-	uint64_t closed; /* connections that were closed because they took too long */
+	uint64_t deferrals; /* refusals because the processor time of the budget was used up */
+	uint64_t closed;    /* connections that were closed because they took too long */
 	uint64_t textfile_errors, line_answers;
 	uint64_t otlp_sent, otlp_retries, otlp_dropped, otlp_rejected;
 	double reading_seconds;  /* how long the last reading took */
@@ -81,6 +82,7 @@ struct serve_listener {
 	int fd;
 	char name[SERVE_ADDRESS_MAX]; /* as in options and messages */
 	char path[SERVE_ADDRESS_MAX]; /* path of a unix socket, else "" */
+	bool is_loopback;
 };
 
 struct serve {
@@ -89,11 +91,14 @@ struct serve {
 	unsigned n_addresses;
 	struct serve_listener listeners[SERVE_MAX_LISTENERS];
 	unsigned n_listeners;
+	const char *hosts; /* of --allow-host; NULL: not given */
 	const char *textfile;
 	char *temporary; /* name of the file until it is complete */
 	int textfile_error;
 	uint64_t max_series;
+	uint64_t shared_ns;    /* a reading is shared by clients that come within this time */
 	uint64_t last_reading; /* time; 0: there was no reading */
+	uint64_t version;      /* of the counts: changes with each reading */
 	uint64_t last_opening; /* time at which a CPU that came on line was added; 0: never */
 	const char *lock_path; /* of --give-way; NULL: without a lock */
 	int lock_fd;
@@ -110,7 +115,7 @@ struct serve {
 	struct serve_otlp *otlp;
 };
 
-/* ---- the loop and the texts (loop.c) --------------------------------------------------------- */
+/* ---- the loop (loop.c) and the texts (text.c) ------------------------------------------------ */
 
 #define SERVE_USUAL_ADDRESS "127.0.0.1:9747"
 
@@ -119,15 +124,13 @@ int serve_counts(struct serve *s);
 
 /* Makes the text of the last reading; the caller frees it. NULL without memory. */
 char *make_serve_text(struct serve *s, enum exposition_format format, size_t *size);
-/* Reads the counters if the last reading is too old. False if they cannot be read. */
+/* Reads the counters, unless another client has just had them read. False if they cannot be read,
+ * which ends the service. */
 bool refresh_counts(struct serve *s);
-/* Reads the counters for the textfile or OTLP, unless the other has just done so. False if they
- * cannot be read, which ends the service. */
-bool read_interval(struct serve *s);
 
 /* ---- figures about itself (self.c) ----------------------------------------------------------- */
 
-enum { SERVE_SELF_SERIES = 47 };
+enum { SERVE_SELF_SERIES = 52 };
 uint64_t count_open_files(void);
 /* Call this when the service begins. */
 void note_start_time(void);
@@ -147,8 +150,18 @@ void close_listeners(struct serve *s);
 
 /* ---- gzip (gzip.c) --------------------------------------------------------------------------- */
 
-/* True if the header Accept-Encoding @accept permits gzip, and this pfm was built with zlib. */
-bool accepts_gzip(const char *accept);
+struct gzip_part {
+	char *bytes;
+	size_t size;
+	uint32_t crc;   /* of the text before its compression */
+	size_t n_plain; /* and its size */
+};
+
+extern const bool have_gzip;
+/* Compresses a part of a text. False without memory. */
+bool compress_part(const char *text, size_t size, bool is_last, struct gzip_part *out);
+/* Makes a file of one part, or of two if @first is not NULL. NULL without memory. */
+char *finish_gzip(const struct gzip_part *first, const struct gzip_part *last, size_t *size);
 /* Compresses @text, which it frees; NULL without memory. */
 char *compress_serve_text(char *text, size_t *size);
 
@@ -164,6 +177,7 @@ static inline int find_ms_until(uint64_t time, int most)
 
 /* ---- HTTP (http.c) --------------------------------------------------------------------------- */
 
+extern const bool have_http;
 /* Starts answering on all listeners. Returns an exit status, after an error message. */
 int start_http(struct serve *s);
 /* Lists descriptors that become readable when run_http() has work. Returns their number. */
@@ -245,7 +259,9 @@ int check_files(const struct serve *s);
 void begin_budget(struct serve_budget *b);
 /* Milliseconds to sleep because the budget is used up; 0: continue. */
 int compute_budget_wait(struct serve_budget *b);
-/* The factor by which intervals between readings are longer, at least 1. */
+/* Seconds after which a client may come again; 0: it is answered now. */
+unsigned compute_retry_seconds(const struct serve_budget *b);
+/* The factor by which the intervals of the textfile and of OTLP are longer, at least 1. */
 unsigned get_back_off(const struct serve_budget *b);
 /* True while counting must pause because the PMUs interrupt too often. */
 bool are_interrupts_too_many(struct serve_budget *b);

@@ -186,6 +186,20 @@ class Requests(unittest.TestCase):
                     r.wait_for(1)
             self.assertEqual(r.got[0][0], path)
 
+    def test_no_secret_in_messages(self):
+        """Neither the password of the URL nor a token in its query, whether requests succeed or
+        not."""
+        for answer in (200, 400):
+            with Receiver(answer) as r:
+                url = r.url.replace("//", "//agent:s3cret@") + "/v1/metrics?token=t0ken"
+                with Server("--otlp", url, "-I", "20", "-e", "page-faults") as s:
+                    r.wait_for(2)
+                    said = s.end() + "".join(s.said)
+            self.assertIn("Authorization", r.got[0][1])
+            self.assertEqual(r.got[0][0], "/v1/metrics?token=t0ken")
+            self.assertIn("sending to %s/v1/metrics?***" % r.url.replace("//", "//***@"), said)
+            self.assertNotRegex(said, "s3cret|t0ken|agent")
+
     def test_refused(self):
         for url in ("", "127.0.0.1:4318", "file:///etc/passwd", "ftp://x/y"):
             run(PFM, "serve", "--otlp", url, "-e", "page-faults", status=2)

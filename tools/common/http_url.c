@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "common/http_url.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -17,4 +18,19 @@ bool is_http_url(const char *text)
 		if ((unsigned char)text[i] <= ' ' || (unsigned char)text[i] >= 0x7f)
 			return false;
 	return true;
+}
+
+char *redact_http_url(const char *url, char *buf, size_t size)
+{
+	const char *host = strstr(url, "//"), *at, *end;
+	size_t scheme;
+
+	host = host ? host + 2 : url;
+	scheme = (size_t)(host - url);
+	end = host + strcspn(host, "/?#");
+	at = memrchr(host, '@', (size_t)(end - host));
+	host = at ? at + 1 : host;
+	snprintf(buf, size, "%.*s%s%.*s%s", (int)scheme, url, at ? "***@" : "",
+	         (int)strcspn(host, "?#"), host, strpbrk(host, "?#") ? "?***" : "");
+	return buf;
 }

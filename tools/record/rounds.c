@@ -284,7 +284,8 @@ static int push_recording(const struct record_rounds *r, const struct kept_file 
 	                   sizeof(why));
 	unlink(body);
 	if (result != PUSH_TAKEN)
-		fprintf(stderr, ME ": %s: %s: %s\n", file->name, r->push_url, why);
+		fprintf(stderr, ME ": %s: %s: %s\n", file->name,
+		        redact_http_url(r->push_url, url, sizeof(url)), why);
 	return (int)result;
 }
 

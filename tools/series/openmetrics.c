@@ -289,7 +289,7 @@ void put_state_samples(struct exposition *x, const struct label *labels, const c
 void end_exposition(struct exposition *x)
 {
 	flush_lines(x);
-	if (x->format == EXPOSITION_OPENMETRICS)
+	if (x->format == EXPOSITION_OPENMETRICS && !x->is_continued)
 		fputs("# EOF\n", x->out);
 	free(x->labels);
 	free(x->lines);

@@ -38,6 +38,7 @@ struct exposition {
 	char *lines;               /* samples that were not written to the file so far */
 	size_t n_lines;            /* number of their bytes */
 	struct otlp_metrics *otlp; /* with EXPOSITION_OTLP */
+	bool is_continued;         /* another exposition follows: its end is that of both */
 	bool failed;               /* without memory: the text is incomplete */
 };
 
