@@ -186,17 +186,22 @@ class Diff(unittest.TestCase):
         self.assertAlmostEqual(inside / intervals, 0.95, delta=0.015)
 
     def test_a_program_that_has_its_version_in_its_name(self):
-        """All functions of app-1.1 are new, those of app-1.0 gone: the message says what helps."""
+        """Functions of app-1.0 and app-1.1 are matched by their names; the message says so."""
         kept = self.programs[:]
         try:
             for i in range(2):
                 self.programs[i] = os.path.join(self.folder, "app-1.%d" % i)
             self.write_programs(FUNCTIONS)
             for i in range(2):
-                self.write(i, [50] * len(FUNCTIONS))
-            hint = ("pfm diff: the same functions are in app-1.0 and in app-1.1; --sort symbol "
-                    "compares them\n")
-            self.assertEqual(self.pfm("0.data", "1.data").stderr, hint)
+                self.write(i, [50] * (len(FUNCTIONS) - 1) + [50 + 200 * i])
+            done = self.pfm("--json", "--normalize", "count", "0.data", "1.data")
+            self.assertEqual(done.stderr, "pfm diff: app-1.0 and app-1.1 have the same functions: "
+                             "compared as one file\n")
+            rows = {r.get("function"): r for r in map(json.loads, done.stdout.splitlines())}
+            for i, name in enumerate(FUNCTIONS):
+                sides = rows[name]["old"]["samples"], rows[name]["new"]["samples"]
+                self.assertEqual(sides, (50, 250 if i == len(FUNCTIONS) - 1 else 50))
+                self.assertEqual(os.path.basename(rows[name]["object"]), "app-1.1")
             self.assertEqual(self.pfm("--sort", "symbol", "0.data", "1.data").stderr, "")
         finally:
             self.programs[:] = kept
@@ -370,7 +375,7 @@ class Diff(unittest.TestCase):
 
     def test_trouble(self):
         self.write(0, [10])
-        for args, status, said in ((["0.data"], 2, "expected two recordings, got 1"),
+        for args, status, said in ((["0.data"], 2, "expected two recordings, or OLD... -- NEW..., got 1"),
                                    (["0.data", "missing"], 2, "missing: no such file"),
                                    (["--fail-above", "x", "0.data",
                                      "0.data"], 2, "expected a percentage"),
@@ -390,7 +395,157 @@ class Diff(unittest.TestCase):
         self.assertEqual(len(self.rows("-n", "3")), 3)
         text = self.pfm("--limit", "3", "0.data", "1.data").stdout
         self.assertIn("\n17 more places changed less; -n 0 shows all\n", text)
-        self.assertEqual(len(text.splitlines()), 2 + 3 + 2)
+        table, notes = text.split("\n\n")
+        self.assertEqual(len(table.splitlines()), 2 + 3 + 1)
+        self.assertIn("how much two runs of one program differ is not known", notes)
+
+
+def write_run(path, program, counts, seconds):
+    """A recording with so many samples of each function, in so many seconds."""
+    made = Events()
+    made.attr()
+    made.comm(5, b"work")
+    made.map(5, 0x1000, program.encode())
+    last = 1000 + int(seconds * 1e9)
+    for f, count in enumerate(counts):
+        body = struct.pack("<QQIIQQ", 1, 0x1004 + 16 * f, 5, 5, 1000, 1000)
+        made.data.append((struct.pack("<IHH", 9, 2, 8 + len(body)) + body) * (count - (f == 0)))
+    made.record(9, struct.pack("<QQIIQQ", 1, 0x1004, 5, 5, last, 1000))
+    made.write(path)
+
+
+@unittest.skipIf(sys.byteorder == "big", "programs of this order are not crafted")
+class Runs(unittest.TestCase):
+    """Several recordings of each side, of simulated runs on a loaded machine.
+
+    The costs of all functions differ from run to run by 1 % together and each by 1 %. A program
+    with a function of two thirds differed less, beside builds that kept both CPUs busy: by 1.0 % of
+    its samples and 0.55 % of its share. Samples are independent, which those of a clock are not.
+    """
+    RUNS, SAMPLES, TOGETHER, EACH = 5, 10000, 0.01, 0.01
+    COSTS = [2 / 3, *(1 / 3 / 19 for _ in range(19))]
+
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="perfmon-runs-")
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.program = os.path.join(self.folder, "program")
+        with open(self.program, "wb") as f:
+            f.write(crafted_program([f.encode() for f in FUNCTIONS]))
+
+    def draw(self, draw, path, slower=1.0, together=TOGETHER):
+        """A run, in which the first function is slower."""
+        together = draw.lognormvariate(0, together)
+        costs = [
+            self.SAMPLES * c * together * draw.lognormvariate(0, self.EACH) *
+            (slower if i == 0 else 1) for i, c in enumerate(self.COSTS)
+        ]
+        counts = [max(1, round(draw.gauss(c, math.sqrt(c)))) for c in costs]
+        seconds = sum(costs) / 1000 * draw.lognormvariate(0, 0.2)
+        write_run(os.path.join(self.folder, path), self.program, counts, seconds)
+
+    def paths(self, side):
+        return ["%s%d.data" % (side, i) for i in range(self.RUNS)]
+
+    def draw_sides(self, draw, slower, together=TOGETHER):
+        for path in self.paths("a"):
+            self.draw(draw, path, 1, together)
+        for path in self.paths("b"):
+            self.draw(draw, path, slower, together)
+
+    def diff(self, *args):
+        return subprocess.run([PFM, "diff", *args], cwd=self.folder, capture_output=True, text=True,
+                              timeout=60, check=False)
+
+    def rows(self, *args):
+        done = self.diff("--json", *args, *self.paths("a"), "--", *self.paths("b"))
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return {r.get("function"): r for r in map(json.loads, done.stdout.splitlines())}
+
+    def test_a_regression_of_a_tenth_is_marked(self):
+        """In at least 19 of 20 comparisons, by its share and by its count."""
+        draw, marked = random.Random(11), collections.Counter()
+        for _ in range(20):
+            self.draw_sides(draw, 1.1)
+            for by in "share", "count":
+                row = self.rows("--normalize", by)["f0"]
+                marked[by] += row["significant"] and row["change"] > 0
+                self.assertEqual(row["runs"], {"old": self.RUNS, "new": self.RUNS})
+        print("# marked in %s of 20 comparisons" % dict(marked))
+        self.assertGreaterEqual(min(marked.values()), 19, marked)
+
+    def test_equal_programs_have_no_change(self):
+        """At most 1 of 20 comparisons marks anything: 3 of 60. Intervals hold 95 %. All functions
+        together differ by 5 %."""
+        draw, marked, intervals, inside = random.Random(12), collections.Counter(), 0, 0
+        for _ in range(60):
+            self.draw_sides(draw, 1, 0.05)
+            for by in ["--normalize", "share"], ["--normalize", "count"], ["--per", "second"]:
+                rows = self.rows(*by)
+                marked[by[1]] += any(r["significant"] for r in rows.values())
+                intervals += len(rows)
+                inside += sum(r["low"] < 0 < r["high"] for r in rows.values())
+        print("# marked in %s of 60 comparisons; %.1f %% of intervals hold" %
+              (dict(marked), 100 * inside / intervals))
+        self.assertLessEqual(max(marked.values()), 3, marked)
+        self.assertAlmostEqual(inside / intervals, 0.95, delta=0.02)
+
+    def test_differences_between_runs_are_no_change(self):
+        """Runs that differ by a tenth: a pair of them is marked by chance in sampling alone, all
+        together are not."""
+        for side, costs in ("a", (900, 1100, 1000, 950, 1050)), ("b", (1100, 1000, 950, 1080, 990)):
+            for path, cost in zip(self.paths(side), costs):
+                write_run(os.path.join(self.folder, path), self.program, [10 * cost, 10000], 1)
+        rows = self.rows("--normalize", "count")
+        self.assertFalse(any(r["significant"] for r in rows.values()), rows)
+        pair = self.diff("--json", "--normalize", "count", "a0.data", "b0.data")
+        self.assertTrue(json.loads(pair.stdout.splitlines()[1])["significant"])
+
+    def test_values_and_intervals_are_of_the_means_of_runs(self):
+        """Student's t of 8 degrees of freedom is 2.306 at 95 % (any table)."""
+        counts = {"a": [100, 102, 98, 101, 99], "b": [110, 112, 108, 111, 109]}
+        for side, numbers in counts.items():
+            for path, n in zip(self.paths(side), numbers):
+                write_run(os.path.join(self.folder, path), self.program, [10 * n, 1000], 1)
+        row = self.rows("--normalize", "count")["f0"]
+        self.assertAlmostEqual(row["old"]["value"], 0.5)
+        self.assertAlmostEqual(row["change"], 0.05)
+        deviation = math.sqrt(2.5) * 10 / 2000
+        self.assertAlmostEqual(row["deviation"], deviation, places=9)
+        self.assertAlmostEqual(row["high"] - row["change"], 2.306 * deviation * math.sqrt(2 / 5),
+                               places=5)
+
+    def test_what_recordings_cannot_show_is_said(self):
+        """One of each: differences between runs; how many would show what is not marked."""
+        draw = random.Random(13)
+        write_run(os.path.join(self.folder, "a0.data"), self.program, [1000, 500], 1)
+        write_run(os.path.join(self.folder, "b0.data"), self.program, [1060, 500], 1)
+        one = self.diff("a0.data", "b0.data").stdout
+        self.assertIn("how much two runs of one program differ is not known", one)
+        needed = int(re.search(r"at least (\d+) recordings of each side are needed", one)[1])
+        # 2 (1.96 + 1.64)^2 times the variance over the square of the change, and one more
+        share, other = 1000 / 1500, 1060 / 1560
+        variance = (share * (1 - share) / 1500 + other * (1 - other) / 1560) / 2
+        expected = 2 * (1.95996 + 1.64485) ** 2 * variance / (other - share) ** 2 + 1
+        self.assertAlmostEqual(needed, expected, delta=2)
+        self.draw_sides(draw, 1.1)
+        several = self.diff(*self.paths("a"), "--", *self.paths("b")).stdout
+        self.assertIn("at most 5% are expected to have it by chance", several)
+        self.assertRegex(several, r"samples of 5 recordings, then [\d,]+ of 5 recordings")
+
+    def test_refusals(self):
+        self.draw_sides(random.Random(14), 1)
+        for args, said in ((["--", *self.paths("a")], "expected two recordings, or OLD... -- NEW"),
+                           ([*self.paths("a"), "--"], "expected two recordings, or OLD... -- NEW"),
+                           (self.paths("a"), "expected two recordings, or OLD... -- NEW"),
+                           (["--svg", "a0.data", "a1.data", "--",
+                             "b0.data"], "--svg compares two recordings"),
+                           (["--per", "other", "a0.data", "a1.data", "--", "b0.data"],
+                            "an event of all recordings, got 'other'")):
+            with self.subTest(args):
+                done = self.diff(*args)
+                self.assertEqual((done.returncode, done.stdout), (2, ""))
+                self.assertIn(said, done.stderr)
+        self.assertEqual(self.diff("--", "a0.data", "b0.data").returncode, 0)
 
 
 SPINNER = """
@@ -467,6 +622,36 @@ class Recorded(unittest.TestCase):
                     if binomial_at_least(k + 1, self.PAIRS, 0.05) < 0.01)
         self.assertLessEqual(max(marked.values()), most)
         self.assertEqual(sum(failed.values()), 0)
+
+    def test_runs_in_turns(self):
+        """pfm record -r: a file for each run, old and new in turns."""
+        done = subprocess.run([
+            PFM, "record", "-e", "task-clock:u", "-r", "2", "--alternate", "-o", "out.data", "--",
+            "./short", ":: ", "::", "./short", "--"
+        ], cwd=self.folder, capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("'pfm diff out.old.*.data -- out.new.*.data' compares them", done.stderr)
+        made = sorted(name for name in os.listdir(self.folder) if name.startswith("out."))
+        self.assertEqual(made, ["out.%s.%d.data" % (s, i) for s in ("new", "old") for i in (1, 2)])
+        times = [os.stat(os.path.join(self.folder, "out.%s.%d.data" % (s, i))).st_mtime_ns
+                 for i in (1, 2) for s in ("old", "new")]
+        self.assertEqual(times, sorted(times))
+        status, rows = self.diff("out.old.1.data", "out.old.2.data", "--", "out.new.1.data",
+                                 "out.new.2.data")
+        self.assertEqual((status, rows["half"]["runs"]), (0, {"old": 2, "new": 2}))
+
+    def test_runs_that_cannot_be(self):
+        for args, status, said in (
+            (["--alternate", "--", "./short"], 2, "--alternate needs -r"),
+            (["-r", "2"], 2, "expected a command"),
+            (["-r", "2", "--alternate", "--", "./short"], 2, "expected two commands, OLD :: NEW"),
+            (["-r", "2", "--alternate", "--", "./short", "::"], 2, "expected two commands"),
+            (["-r", "2", "--", "false"], 1, "run 1 of false ended with status 1")):
+            with self.subTest(args):
+                done = subprocess.run([PFM, "record", "-e", "task-clock:u", *args], cwd=self.folder,
+                                      capture_output=True, text=True, timeout=60, check=False)
+                self.assertEqual(done.returncode, status)
+                self.assertIn(said, done.stderr)
 
     def test_a_function_that_takes_a_tenth_longer(self):
         """Half of the time: its share grows by 2.4 % of the whole."""

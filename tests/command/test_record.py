@@ -848,6 +848,13 @@ class Record(unittest.TestCase):
                                       "[0-9]+000 at a period of 1: few of the interrupts")
         self.assertNotIn("samples, but", self.pfm(*record).stderr)
 
+    def test_clocks_count_time_at_levels_that_are_not_sampled(self):
+        """A program that is in the kernel nearly all the time: few samples of user code are right,
+        and none is explained."""
+        done = self.pfm("record", "-e", "task-clock:u", "-o", "few.data", "--", "dd",
+                        "if=/dev/zero", "of=/dev/null", "bs=1M", "count=3000", "status=none")
+        self.assertNotIn("interrupt", done.stderr)
+
     def refused(self, *args, status=2):
         done = self.pfm("record", "-e", "cpu-clock", *args, "--", "true")
         self.assertEqual((done.returncode, done.stdout), (status, ""), args)

@@ -204,6 +204,8 @@ static int parse_option(struct command_args *args, const char **value)
 		at = -1;
 		id = getopt_long(args->argc, args->argv, table.shorts, table.longs, &at);
 		if (id == -1) {
+			if (strcmp(args->argv[optind - 1], "--") == 0)
+				args->n_before_dashes = args->n;
 			take_operands(args);
 			return 0;
 		}

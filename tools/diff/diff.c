@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* pfm diff: which functions changed between two recordings, with significance. */
+/* pfm diff: which functions changed between recordings of two sides, with significance. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "common/columns.h"
-#include "diff/rows.h"
 #include "common/pfm.h"
+#include "diff/table.h"
 #include "report/view.h"
 
 /* Exit statuses as those of diff(1): a change beyond the limit, and an error. */
@@ -16,6 +15,7 @@ enum {
 	OPT_SVG,
 	OPT_SORT,
 	OPT_NORMALIZE,
+	OPT_PER,
 	OPT_FAIL_ABOVE,
 	OPT_CONFIDENCE,
 	OPT_LIMIT,
@@ -33,6 +33,10 @@ static const struct command_option options[] = {
 	  "compare shares of the event (share, the default), its counts (count), counts for each "
 	  "second (time), counts for each count of another event (its name), or counts for each "
 	  "unit of work (its number in both recordings, as 1000,1200)" },
+	{ OPT_PER, "per", "UNIT",
+	  "compare counts for each second, or for each count of another event: --normalize time, "
+	  "or "
+	  "its name" },
 	{ OPT_FAIL_ABOVE, "fail-above", "PERCENT",
 	  "exit with status 1 if a place, or an event as a whole, grew significantly by more than "
 	  "PERCENT of the event's old value" },
@@ -50,161 +54,6 @@ static const struct command_option options[] = {
 	  "folder of separate debug files; default /usr/lib/debug" },
 	{ 0, NULL, NULL, NULL }
 };
-
-enum { NAMES_MIN = 24 }; /* columns of a terminal for names, before other columns are left out */
-
-struct diff_job {
-	struct diff diff;
-	bool json, svg;
-	uint64_t line_limit; /* rows of each event; 0: all */
-	double fail_above;   /* fraction of the old value; negative: not given */
-};
-
-/* ---- text ------------------------------------------------------------------------------------ */
-
-static enum style choose_row_style(const struct diff_row *row)
-{
-	if (!row->is_significant)
-		return PLAIN;
-	return row->change > 0 ? RED : GREEN;
-}
-
-/* Columns before the names, with their blanks. */
-enum diff_column { CHANGE, OLD_VALUE, NEW_VALUE, RATIO, OLD_SAMPLES, NEW_SAMPLES, N_COLUMNS };
-
-static const struct {
-	const char *title;
-	struct table_column column;
-} columns[N_COLUMNS] = {
-	[CHANGE] = { "change", { 18, 0 } },       [OLD_VALUE] = { "old", { 9, 3 } },
-	[NEW_VALUE] = { "new", { 9, 3 } },        [RATIO] = { "ratio", { 10, 2 } },
-	[OLD_SAMPLES] = { "samples", { 10, 1 } }, [NEW_SAMPLES] = { "then", { 10, 1 } },
-};
-
-/* How the rows of an event are laid out. */
-struct row_layout {
-	bool shows[N_COLUMNS];
-	struct key_layout keys;
-};
-
-static size_t count_event_rows(const struct diff_job *job, size_t i, size_t *n_shown)
-{
-	const struct diff *d = &job->diff;
-	size_t n = 1;
-
-	while (i + n < d->n_rows && d->rows[i + n].event == d->rows[i].event)
-		n++;
-	*n_shown = job->line_limit && job->line_limit < n ? (size_t)job->line_limit : n;
-	return n;
-}
-
-/* Lays out @n rows from number @i on: some columns may not fit into a terminal. */
-static struct row_layout lay_out_rows(const struct diff_job *job, size_t i, size_t n)
-{
-	struct row_layout l = { .keys = plain_key_layout };
-	struct table_column widths[N_COLUMNS];
-	size_t terminal = term_width(stdout), used = 0;
-	unsigned shown = ~0u;
-
-	for (unsigned k = 0; k < N_COLUMNS; k++)
-		widths[k] = columns[k].column;
-	if (terminal)
-		shown = choose_columns(widths, N_COLUMNS,
-		                       terminal > NAMES_MIN ? terminal - NAMES_MIN : 0);
-	for (unsigned k = 0; k < N_COLUMNS; k++) {
-		l.shows[k] = shown >> k & 1;
-		used += l.shows[k] ? widths[k].width : 0;
-	}
-	if (!terminal)
-		return l;
-	l.keys = (struct key_layout){ 0 };
-	for (size_t k = i; k < i + n; k++)
-		if (job->diff.rows[k].place)
-			measure_keys(&l.keys, job->diff.rows[k].profile, job->diff.rows[k].place,
-			             job->diff.options.keys, 0);
-	fit_keys(&l.keys, job->diff.options.keys, terminal > used ? terminal - used : 0);
-	return l;
-}
-
-static void put_event_title(const struct diff_job *job, uint32_t event, const struct row_layout *l)
-{
-	const struct diff_event *e = &job->diff.events[event];
-	char old_samples[GROUPED_MAX], new_samples[GROUPED_MAX], title[NAME_LINE], text[256];
-	size_t n = 0, significant = 0;
-
-	for (size_t i = 0; i < job->diff.n_rows; i++) {
-		const struct diff_row *row = &job->diff.rows[i];
-
-		n += row->event == event && row->place;
-		significant += row->event == event && row->place && row->is_significant;
-	}
-	profile_format_line(e->name, title);
-	printf("%s%s%s: ", term_colour_begin(stdout, BOLD), title, term_colour_end(stdout));
-	snprintf(text, sizeof(text), "%s samples, then %s; %zu of %zu places changed significantly",
-	         group_digits(e->sum[OLD_SIDE].samples, old_samples),
-	         group_digits(e->sum[NEW_SIDE].samples, new_samples), significant, n);
-	term_wrap(stdout, count_columns(title, strlen(title)) + 2, 2, text);
-	for (unsigned i = 0; i < N_COLUMNS; i++)
-		if (l->shows[i])
-			printf("%*s", (int)columns[i].column.width, columns[i].title);
-	putchar('\n');
-}
-
-static void put_value(const struct diff_row *row, enum diff_column column)
-{
-	switch (column) {
-	case CHANGE:
-		printf("%c %+7.2f%% +-%5.2f", row->is_significant ? '*' : ' ', 100 * row->change,
-		       100 * (row->high - row->change));
-		break;
-	case OLD_VALUE: printf(" %7.2f%%", 100 * row->value[OLD_SIDE]); break;
-	case NEW_VALUE: printf(" %7.2f%%", 100 * row->value[NEW_SIDE]); break;
-	case RATIO:
-		if (row->samples[OLD_SIDE])
-			printf(" %+8.1f%%",
-			       100 * (row->value[NEW_SIDE] / row->value[OLD_SIDE] - 1));
-		else
-			printf(" %9s", "new");
-		break;
-	case OLD_SAMPLES: printf(" %9llu", (unsigned long long)row->samples[OLD_SIDE]); break;
-	default: printf(" %9llu", (unsigned long long)row->samples[NEW_SIDE]); break;
-	}
-}
-
-static void put_row(const struct diff_job *job, const struct diff_row *row,
-                    const struct row_layout *l)
-{
-	fputs(term_colour_begin(stdout, choose_row_style(row)), stdout);
-	for (unsigned i = 0; i < N_COLUMNS; i++)
-		if (l->shows[i])
-			put_value(row, (enum diff_column)i);
-	fputs(term_colour_end(stdout), stdout);
-	if (row->place)
-		put_key_columns(stdout, row->profile, row->place, job->diff.options.keys, &l->keys,
-		                0);
-	else
-		puts("  [total]");
-}
-
-static void put_rows(const struct diff_job *job)
-{
-	const struct diff *d = &job->diff;
-	size_t n, shown;
-
-	for (size_t i = 0; i < d->n_rows; i += n) {
-		struct row_layout layout;
-
-		n = count_event_rows(job, i, &shown);
-		layout = lay_out_rows(job, i, shown);
-		put_event_title(job, d->rows[i].event, &layout);
-		for (size_t k = i; k < i + shown; k++)
-			put_row(job, &d->rows[k], &layout);
-		if (n > shown)
-			printf("%zu more place%s changed less; -n 0 shows all\n", n - shown,
-			       n - shown > 1 ? "s" : "");
-		putchar('\n');
-	}
-}
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
@@ -229,6 +78,11 @@ static void put_row_json(const struct diff_job *job, const struct diff_row *row)
 	put_bool(&j, "total", !row->place);
 	put_side(&j, "old", row, OLD_SIDE);
 	put_side(&j, "new", row, NEW_SIDE);
+	put_begin(&j, "runs", '{');
+	put_count(&j, "old", job->diff.n_runs[OLD_SIDE]);
+	put_count(&j, "new", job->diff.n_runs[NEW_SIDE]);
+	put_end(&j, '}');
+	put_real(&j, "deviation", row->deviation);
 	put_real(&j, "change", row->change);
 	put_real(&j, "low", row->low);
 	put_real(&j, "high", row->high);
@@ -266,17 +120,15 @@ static int report_regressions(const struct diff_job *job)
 	return EXIT_REGRESSED;
 }
 
-static void report_renamed_files(const struct diff *d)
+static void report_renamed_file(const struct diff *d)
 {
-	const char *old_name, *new_name;
-	char line[2][NAME_LINE];
+	char line[SIDES][NAME_LINE];
 
-	if (has_renamed_files(d, &old_name, &new_name))
+	if (d->renamed[NEW_SIDE])
 		fprintf(stderr,
-		        "pfm diff: the same functions are in %s and in %s; --sort symbol compares "
-		        "them\n",
-		        profile_format_line(old_name, line[0]),
-		        profile_format_line(new_name, line[1]));
+		        "pfm diff: %s and %s have the same functions: compared as one file\n",
+		        profile_format_line(d->renamed[OLD_SIDE], line[OLD_SIDE]),
+		        profile_format_line(d->renamed[NEW_SIDE], line[NEW_SIDE]));
 }
 
 static int print_diff(struct diff_job *job)
@@ -291,8 +143,8 @@ static int print_diff(struct diff_job *job)
 	if (job->json)
 		put_rows_json(job);
 	else
-		put_rows(job);
-	report_renamed_files(&job->diff);
+		put_diff_table(job);
+	report_renamed_file(&job->diff);
 	return report_regressions(job);
 }
 
@@ -348,6 +200,9 @@ static bool apply_option(struct command_args *args, struct diff_job *job, int id
 	case OPT_SVG: job->svg = true; return true;
 	case OPT_SORT: return option_keys(args, value, DIFF_KEYS, &job->diff.options.keys);
 	case OPT_NORMALIZE: set_divisor(&job->diff, value); return true;
+	case OPT_PER:
+		set_divisor(&job->diff, strcmp(value, "second") == 0 ? "time" : value);
+		return true;
 	case OPT_FAIL_ABOVE:
 		return read_percent(args, "--fail-above", value, 1e6, &job->fail_above);
 	case OPT_CONFIDENCE:
@@ -360,6 +215,36 @@ static bool apply_option(struct command_args *args, struct diff_job *job, int id
 		return option_number(args, id == 'n' ? "-n" : "--limit", value, 0, UINT32_MAX,
 		                     &job->line_limit);
 	}
+}
+
+/* Refuses options that do not go together. Returns an exit status. */
+static int check_options(struct command_args *args, const struct diff_job *job)
+{
+	const struct option_rule rules[] = {
+		{ job->svg && (job->json || job->fail_above >= 0 ||
+		               job->diff.divisor != DIVIDE_BY_TOTAL),
+		  "--svg compares shares of stacks: it cannot be combined with --json, "
+		  "--fail-above or "
+		  "--normalize." },
+		{ job->svg && args->n > SIDES, "--svg compares two recordings." },
+	};
+
+	return check_option_rules(args, rules, sizeof(rules) / sizeof(rules[0]));
+}
+
+/* Takes "OLD NEW", or "OLD... -- NEW...". Returns an exit status. */
+static int take_recordings(struct command_args *args, struct diff *d)
+{
+	int n_old = args->n_before_dashes;
+
+	if (!n_old && args->n == SIDES)
+		n_old = 1;
+	if (n_old < 1 || n_old >= args->n)
+		return report_usage_error(
+			args, "expected two recordings, or OLD... -- NEW..., got %d.", args->n);
+	return add_diff_recordings(d, args->operands, (unsigned)args->n, (unsigned)n_old)
+	               ? EXIT_DONE
+	               : report_no_memory();
 }
 
 static int run_diff(struct command_args *args)
@@ -377,16 +262,13 @@ static int run_diff(struct command_args *args)
 			return args->status;
 	if (id < 0)
 		return args->status;
-	if (job.svg && (job.json || job.fail_above >= 0 || job.diff.divisor != DIVIDE_BY_TOTAL))
-		return report_usage_error(args, "--svg compares shares of stacks: it cannot be "
-		                                "combined with --json, --fail-above or "
-		                                "--normalize.");
-	if (args->n != SIDES)
-		return report_usage_error(args, "expected two recordings, got %d.", args->n);
+	status = check_options(args, &job);
+	if (status == EXIT_DONE)
+		status = take_recordings(args, &job.diff);
+	if (status != EXIT_DONE)
+		return status;
 	if (job.line_limit == UINT64_MAX)
 		job.line_limit = job.json ? 0 : 40;
-	for (unsigned i = 0; i < SIDES; i++)
-		job.diff.paths[i] = args->operands[i];
 	status = print_diff(&job);
 	free_diff(&job.diff);
 	return status;
@@ -394,7 +276,7 @@ static int run_diff(struct command_args *args)
 
 const struct command cmd_diff = {
 	.name = "diff",
-	.usage = "[OPTION]... OLD NEW",
+	.usage = "[OPTION]... OLD NEW\n[OPTION]... OLD... -- NEW...",
 	.summary = "show which functions changed significantly between two recordings",
 	.about =
 		"Compares two recordings, function by function. Each line has the change as a "
@@ -402,10 +284,16 @@ const struct command cmd_diff = {
 		"value, their ratio, and the samples. The largest changes come first. A star and a "
 		"colour mark changes that are significant: in 95 % of comparisons of equal "
 		"programs no place at all is marked, however many places there are.\n"
+		"Two recordings show chance in sampling alone. With several recordings of each "
+		"program, the differences between runs are measured, and a star means that of all "
+		"places with a star at most 5 % are expected to have it by chance.\n"
 		"The exit status is 0; 1 with --fail-above if a place grew; 2 after an error.",
 	.examples = "Compare two versions of a program\n"
 		    "pfm record -o old.data -- ./work && pfm record -o new.data -- ./work && pfm "
 		    "diff old.data new.data\n"
+		    "Compare five runs of each, taken in turns\n"
+		    "pfm record -r 5 --alternate -- ./old/work :: ./new/work && pfm diff "
+		    "perf.old.*.data -- perf.new.*.data\n"
 		    "Fail a build if a function takes 5 % more of the time\n"
 		    "pfm diff --fail-above 5% old.data new.data\n"
 		    "See in a flame graph where the changes are\n"

@@ -16,8 +16,7 @@ static uint32_t choose_compared_event(const struct diff *d)
 	uint32_t found = d->n_events, n = 0;
 
 	for (uint32_t i = 0; i < d->n_events; i++)
-		if (is_compared_event(d, d->events[i].name) && d->events[i].sum[OLD_SIDE].samples &&
-		    d->events[i].sum[NEW_SIDE].samples) {
+		if (is_compared_event(d, d->events[i].name) && is_event_of_all(d, &d->events[i])) {
 			found = i;
 			n++;
 		}
@@ -33,19 +32,20 @@ static size_t collect_stacks(const struct diff *d, uint32_t event, struct flame_
 {
 	size_t n = 0;
 
-	for (unsigned side = 0; side < SIDES; side++) {
-		const struct profile *p = &d->profiles[side];
+	for (unsigned run = 0; run < d->n_recordings; run++) {
+		const struct diff_recording *r = &d->recordings[run];
+		const struct profile *p = &r->profile;
 
 		for (size_t i = 0; i < p->n_stacks; i++) {
 			const struct profile_place *place = &p->stacks[i];
 			const char *frames = strchr(p->texts.text[place->function], ';');
 
-			if (!frames || d->event_numbers[side][place->event] != event)
+			if (!frames || r->event_numbers[place->event] != event)
 				continue;
 			stacks[n++] = (struct flame_stack){
 				.text = frames + 1,
-				.weight = side == NEW_SIDE ? place->weight : 0,
-				.old_weight = side == OLD_SIDE ? place->weight : 0,
+				.weight = r->side == NEW_SIDE ? place->weight : 0,
+				.old_weight = r->side == OLD_SIDE ? place->weight : 0,
 			};
 		}
 	}
@@ -81,7 +81,7 @@ static double *compute_probabilities(const struct diff_event *e, const struct fl
 		p[i] = -1;
 		tested[n++] = compute_difference_probability(&old_side, &new_side, true);
 	}
-	has_memory = has_memory && adjust_probabilities(tested, n);
+	has_memory = has_memory && adjust_probabilities(tested, n, FALSE_ALARMS);
 	for (size_t i = b->n_boxes; has_memory && i-- > 0;)
 		p[i] = p[i] < 0 ? tested[--n] : p[i];
 	free(tested);
@@ -119,15 +119,19 @@ static void put_box(FILE *out, const struct flame_boxes *b, const struct flame_b
 
 static void put_title(const struct diff *d, FILE *out)
 {
-	base_put_xml(out, d->paths[NEW_SIDE], strlen(d->paths[NEW_SIDE]));
+	const char *old_path = d->recordings[OLD_SIDE].path,
+		   *new_path = d->recordings[NEW_SIDE].path;
+
+	base_put_xml(out, new_path, strlen(new_path));
 	fputs(" after ", out);
-	base_put_xml(out, d->paths[OLD_SIDE], strlen(d->paths[OLD_SIDE]));
+	base_put_xml(out, old_path, strlen(old_path));
 	fputs(": red grew, blue fell, grey did not change significantly", out);
 }
 
 static bool put_graph(const struct diff *d, uint32_t event, FILE *out)
 {
-	size_t size = d->profiles[OLD_SIDE].n_stacks + d->profiles[NEW_SIDE].n_stacks + 1;
+	size_t size = d->recordings[OLD_SIDE].profile.n_stacks +
+	              d->recordings[NEW_SIDE].profile.n_stacks + 1;
 	struct flame_stack *stacks = calloc(size, sizeof(*stacks));
 	struct flame_boxes boxes = { .boxes = NULL };
 	double *p = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Two recordings, place by place. */
+/* Recordings of two sides, place by place. */
 #ifndef PFM_DIFF_ROWS_H
 #define PFM_DIFF_ROWS_H
 
@@ -20,9 +20,18 @@ enum diff_divisor {
 	DIVIDE_BY_NUMBERS
 };
 
+/* A recording: one run of the program of its side. */
+struct diff_recording {
+	struct profile profile;
+	const char *path;
+	unsigned side;
+	uint32_t *event_numbers; /* of its events in diff.events */
+};
+
 struct diff_event {
 	char name[256];
 	struct profile_sum sum[SIDES];
+	struct profile_sum *runs; /* of each recording */
 };
 
 struct diff_row {
@@ -31,7 +40,9 @@ struct diff_row {
 	const struct profile *profile;     /* whose place it is */
 	size_t order;                      /* in which it was found */
 	uint64_t samples[SIDES], weight[SIDES];
-	double value[SIDES];      /* divided, as parts of the event's old value */
+	double value[SIDES];      /* divided, as parts of the event's old value; means of runs */
+	double deviation;         /* standard deviation of the value of a run: measured, or, with
+	                             one run on each side, by chance in sampling */
 	double change, low, high; /* new - old value, and the interval that holds it */
 	double surely;            /* a bound of the change that holds in all rows together */
 	double p;                 /* adjusted for the number of rows */
@@ -39,8 +50,8 @@ struct diff_row {
 };
 
 struct diff {
-	struct profile profiles[SIDES];
-	const char *paths[SIDES];
+	struct diff_recording *recordings; /* those of the old side first */
+	unsigned n_recordings, n_runs[SIDES];
 	struct profile_options options;
 	enum diff_divisor divisor;
 	const char *divisor_event; /* of DIVIDE_BY_EVENT */
@@ -49,30 +60,56 @@ struct diff {
 	double confidence;
 	struct diff_event *events;
 	uint32_t n_events;
-	uint32_t *event_numbers[SIDES]; /* of the events of each recording in @events */
+	const char *renamed[SIDES]; /* names of a file that both sides have under two names, or
+	                               NULL: its places are compared as those of one file */
 	struct diff_row *rows;
 	size_t n_rows, rows_capacity;
+	uint64_t *run_weights; /* of row R in recording I: run_weights[R->order * n_recordings + I]
+	                        */
+	size_t run_weights_capacity;
 	struct text_pool keys; /* row N is the place with key N */
 };
 
 /* Fewer samples in both recordings together are not tested: the more tests, the weaker each. */
 enum { TESTED_SAMPLES = 10 };
 
+/* recordings.c */
+
+/* Allocates the recordings of @paths, of which the first @n_old are of the old side. False without
+ * memory. */
+bool add_diff_recordings(struct diff *d, char **paths, unsigned n, unsigned n_old);
 /* Is the event compared, as far as d->event says? */
 bool is_compared_event(const struct diff *d, const char *name);
-/* Reports @problem on standard error, with the events of both recordings. EXIT_REFUSED. */
+/* Has every recording samples of the event? */
+bool is_event_of_all(const struct diff *d, const struct diff_event *e);
+/* The event called @name; d->n_events if it is missing. */
+uint32_t find_diff_event(const struct diff *d, const char *name);
+/* Reports @problem on standard error, with the events of both sides. EXIT_REFUSED. */
 int refuse_events(const struct diff *d, const char *problem);
-/* Reads both recordings and finds their events. EXIT_DONE, or EXIT_REFUSED with everything said. */
+/* Reads all recordings and finds their events. EXIT_DONE, or EXIT_REFUSED with everything said. */
 int read_diff(struct diff *d);
+void free_diff_recordings(struct diff *d);
+
+/* rows.c */
+
+/* Adds up the places of all recordings by their names, as rows. False without memory. */
+bool collect_rows(struct diff *d);
+/* The weight of the row in recording @i. */
+uint64_t get_run_weight(const struct diff *d, const struct diff_row *row, unsigned i);
+void free_diff(struct diff *d);
+
+/* compare.c */
+
+/* Reads all recordings and compares them. EXIT_DONE, or EXIT_REFUSED with everything said. */
+int compute_diff(struct diff *d);
+/* Are differences between runs measured? */
+bool has_several_runs(const struct diff *d);
+/* About how many runs of each side would mark a change as large as that of @row in 95 of 100
+ * comparisons; 0: no number would. */
+double estimate_needed_runs(const struct diff_row *row);
+
 /* read_diff() with detail STACKS in the options, and writes a differential flame graph of one
  * event. (flame.c) */
 int put_diff_flame_graph(struct diff *d, FILE *out);
-/* Reads both recordings and compares them. EXIT_DONE, or EXIT_REFUSED with everything said. */
-int compute_diff(struct diff *d);
-/* True if most samples of NEW, and of OLD, are in functions that the other recording has in a file
- * of another name, as those of app-1.0 and app-1.1 are. *@old_name, *@new_name: the names of two
- * files. */
-bool has_renamed_files(const struct diff *d, const char **old_name, const char **new_name);
-void free_diff(struct diff *d);
 
 #endif

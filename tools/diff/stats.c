@@ -162,19 +162,59 @@ static double compute_exact_probability(const struct diff_side *a, const struct 
 	return fmin(1, 2 * fmin(at_least, 1 - more));
 }
 
-double compute_difference_probability(const struct diff_side *old_side,
-                                      const struct diff_side *new_side, bool is_share)
+/* Are there too few samples for the normal approximation? */
+static bool is_rare(const struct diff_side *old_side, const struct diff_side *new_side,
+                    bool is_share)
 {
 	double value =
 		(old_side->samples + new_side->samples) / (old_side->exposure + new_side->exposure);
-	double p = normal_probability(old_side, new_side, is_share);
 
 	/* Few samples outside the place are as far from normal as few in it. */
 	if (is_share)
 		value = fmin(value, 1 - value);
-	if (value * fmin(old_side->exposure, new_side->exposure) < ENOUGH_SAMPLES)
-		p = fmax(p, compute_exact_probability(old_side, new_side, is_share));
-	return p;
+	return value * fmin(old_side->exposure, new_side->exposure) < ENOUGH_SAMPLES;
+}
+
+double compute_difference_probability(const struct diff_side *old_side,
+                                      const struct diff_side *new_side, bool is_share)
+{
+	double p = normal_probability(old_side, new_side, is_share);
+
+	return is_rare(old_side, new_side, is_share)
+	               ? fmax(p, compute_exact_probability(old_side, new_side, is_share))
+	               : p;
+}
+
+double compute_rare_probability(const struct diff_side *old_side, const struct diff_side *new_side,
+                                bool is_share)
+{
+	return is_rare(old_side, new_side, is_share)
+	               ? compute_exact_probability(old_side, new_side, is_share)
+	               : 0;
+}
+
+/* ---- Student's distribution ------------------------------------------------------------------ */
+
+double compute_student_probability(double t, double freedom)
+{
+	return incomplete_beta(freedom / 2, 0.5, freedom / (freedom + t * t));
+}
+
+double student_quantile(double probability, double freedom)
+{
+	double low = 0, high = 1;
+
+	while (high < 1e9 && compute_student_probability(high, freedom) > 1 - probability)
+		high *= 2;
+	for (int i = 0; i < 100; i++) {
+		double middle = (low + high) / 2;
+
+		if (compute_student_probability(middle, freedom) > 1 - probability)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
 }
 
 /* ---- families of tests ----------------------------------------------------------------------- */
@@ -191,10 +231,31 @@ static int compare_ranked(const void *a, const void *b)
 	return x->p < y->p ? -1 : x->p > y->p;
 }
 
-bool adjust_probabilities(double *p, size_t n)
+/* Holm: the smallest of N is multiplied by N, the next by N - 1, and so on. */
+static void bound_false_alarms(double *p, const struct ranked *order, size_t n)
+{
+	double largest = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		largest = fmax(largest, fmin(1, order[i].p * (double)(n - i)));
+		p[order[i].index] = largest;
+	}
+}
+
+/* Benjamini and Hochberg: the smallest of N is multiplied by N, the next by N / 2, and so on. */
+static void bound_false_discoveries(double *p, const struct ranked *order, size_t n)
+{
+	double smallest = 1;
+
+	for (size_t i = n; i-- > 0;) {
+		smallest = fmin(smallest, order[i].p * (double)n / (double)(i + 1));
+		p[order[i].index] = smallest;
+	}
+}
+
+bool adjust_probabilities(double *p, size_t n, enum error_bound bound)
 {
 	struct ranked *order = malloc((n + 1) * sizeof(*order));
-	double largest = 0;
 
 	if (!order)
 		return false;
@@ -202,10 +263,10 @@ bool adjust_probabilities(double *p, size_t n)
 		order[i] = (struct ranked){ p[i], i };
 	if (n)
 		qsort(order, n, sizeof(*order), compare_ranked);
-	for (size_t i = 0; i < n; i++) {
-		largest = fmax(largest, fmin(1, order[i].p * (double)(n - i)));
-		p[order[i].index] = largest;
-	}
+	if (bound == FALSE_ALARMS)
+		bound_false_alarms(p, order, n);
+	else
+		bound_false_discoveries(p, order, n);
 	free(order);
 	return true;
 }

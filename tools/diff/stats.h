@@ -25,8 +25,21 @@ double compute_variance(const struct diff_side *side, bool is_share);
  * distribution. */
 double normal_quantile(double probability);
 
-/* Adjusts the @n probabilities of a family by Holm's method: one below A is significant in a test
- * that has a false alarm in A of all families. False without memory. */
-bool adjust_probabilities(double *p, size_t n);
+/* The exact two-sided probability where samples are few; 0 where they are many. */
+double compute_rare_probability(const struct diff_side *old_side, const struct diff_side *new_side,
+                                bool is_share);
+
+/* The two-sided probability of |@t| or more by Student's distribution. */
+double compute_student_probability(double t, double freedom);
+/* The t that a share of @probability is within, on both sides of 0. */
+double student_quantile(double probability, double freedom);
+
+/* What is kept small in a family of tests: the probability that a family without a difference has
+ * any alarm (Holm's method), or the expected share of false ones among the alarms of a family
+ * (the method of Benjamini and Hochberg). */
+enum error_bound { FALSE_ALARMS, FALSE_DISCOVERIES };
+
+/* Adjusts the @n probabilities of a family: one below A is significant. False without memory. */
+bool adjust_probabilities(double *p, size_t n, enum error_bound bound);
 
 #endif

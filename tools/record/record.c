@@ -26,6 +26,7 @@ enum {
 	OPT_CALL_GRAPH,
 	OPT_BRANCH_FILTER,
 	OPT_MEMORY,
+	OPT_ALTERNATE,
 	OPT_METRIC
 };
 
@@ -66,6 +67,12 @@ static const struct command_option options[] = {
 	{ 'o', "output", "FILE",
 	  "write the samples to FILE, in a format of pfm export if its name means one (x.pb.gz); "
 	  "default perf.data" },
+	{ 'r', "repeat", "N",
+	  "record the command N times, in files whose names have the number of the run: "
+	  "perf.1.data" },
+	{ OPT_ALTERNATE, "alternate", NULL,
+	  "with -r: record two commands in turns, OLD :: NEW, for pfm diff: perf.old.1.data, "
+	  "perf.new.1.data" },
 	{ OPT_CONTINUOUS, "continuous", "FOLDER",
 	  "take recordings round after round, each a file in FOLDER" },
 	{ OPT_ROUND, "round", "S", "with --continuous: a round takes S seconds, 10" },
@@ -222,6 +229,20 @@ static bool read_round_option(struct command_args *args, struct recorder *job, i
 	}
 }
 
+/* Checks options of -r; each run checks all others. */
+static int check_runs(struct command_args *args, const struct recorder *job)
+{
+	const struct option_rule rules[] = {
+		{ !job->runs.n, "--alternate needs -r: the number of runs of each command." },
+		{ !args->n, "-r: expected a command to run, -- COMMAND." },
+		{ job->control.on || job->rounds.folder,
+		  "-r cannot be combined with --control and --continuous." },
+	};
+	int status = check_option_rules(args, rules, sizeof(rules) / sizeof(rules[0]));
+
+	return status == EXIT_DONE ? record_runs(args, &job->runs, job->output) : status;
+}
+
 /* Checks options of --continuous; each round checks all others. */
 static int check_rounds(struct command_args *args, struct recorder *job)
 {
@@ -362,6 +383,11 @@ static int parse_record_option(struct command_args *args, struct recorder *job, 
 	case 'C': job->cpus = value; break;
 	case 'i': job->no_inherit = true; break;
 	case 'z': job->compress = true; break;
+	case OPT_ALTERNATE: job->runs.alternate = true; break;
+	case 'r':
+		if (!option_number(args, "-r", value, 1, 10000, &job->runs.n))
+			return args->status;
+		break;
 	case 'o': job->output = value; break;
 	case 'D':
 		if (strcmp(value, "-1") != 0)
@@ -422,7 +448,9 @@ static int run_record(struct command_args *args)
 	                      PFM_SAMPLE_PERIOD;
 	job.sampling.records = PFM_SIDEBAND_USUAL;
 	status = read_options(args, &job);
-	if (status < 0 && job.rounds.folder)
+	if (status < 0 && (job.runs.n || job.runs.alternate))
+		status = check_runs(args, &job);
+	else if (status < 0 && job.rounds.folder)
 		status = check_rounds(args, &job);
 	if (status < 0)
 		status = check_options(args, &job);

@@ -5,6 +5,7 @@
 
 #include "common/pfm.h"
 #include "record/rounds.h"
+#include "record/runs.h"
 #include "stat/stat.h"
 
 #include <sys/resource.h>
@@ -16,6 +17,7 @@
 
 struct recorder {
 	struct record_rounds rounds; /* of --continuous */
+	struct record_runs runs;     /* of -r */
 	struct event_list events, partner_metrics;
 	pfm_sampling_t sampling;
 	pfm_ctx_t *ctx;

@@ -2,6 +2,7 @@
 /* pfm record: reports numbers of samples and losses. */
 #include "record/recorder.h"
 
+#include <linux/perf_event.h>
 #include <string.h>
 #include <unistd.h>
 #include "profile/sample_visitor.h"
@@ -41,6 +42,15 @@ static double get_command_seconds(const struct recorder *job)
 	       (double)(user->tv_usec + system->tv_usec) / 1e6;
 }
 
+/* Does the event count where it is not sampled? Clocks of the kernel count time at all levels, and
+ * drop samples at those that are excluded. */
+static bool counts_excluded_levels(const pfm_count_info_t *info)
+{
+	return info->attr.type == PERF_TYPE_SOFTWARE &&
+	       info->attr.config <= PERF_COUNT_SW_TASK_CLOCK &&
+	       (info->attr.exclude_kernel || info->attr.exclude_user);
+}
+
 /* Prints why event @i has no samples. */
 static void explain_no_samples(const struct recorder *job, unsigned i,
                                const pfm_sample_statistics_t *c, const pfm_count_info_t *info)
@@ -61,7 +71,7 @@ static void explain_no_samples(const struct recorder *job, unsigned i,
 		fprintf(stderr,
 		        "%llu events are fewer than a period of %llu; use a shorter one (-c)\n",
 		        (unsigned long long)count.value, (unsigned long long)c->period);
-	else if (count.value)
+	else if (count.value && !counts_excluded_levels(info))
 		fprintf(stderr,
 		        "%llu events were counted, but no interrupt came: sample a clock (-e "
 		        "cpu-clock)\n",
@@ -114,12 +124,14 @@ enum { MIN_EXPECTED_SAMPLES = 100 };
 /* The number of samples below which event @i has too few for its count and period; 1: only none is
  * too few. *@count: the count. */
 static uint64_t get_fewest_samples(const struct recorder *job, unsigned i,
-                                   const pfm_sample_statistics_t *c, pfm_count_t *count)
+                                   const pfm_sample_statistics_t *c, const pfm_count_info_t *info,
+                                   pfm_count_t *count)
 {
 	const uint64_t lost = c->lost == PFM_LOST_UNKNOWN ? 0 : c->lost;
 	uint64_t half;
 
-	if (!c->period || c->throttled || pfm_read_count(job->session, i, count))
+	if (!c->period || c->throttled || counts_excluded_levels(info) ||
+	    pfm_read_count(job->session, i, count))
 		return 1;
 	half = count->value / c->period / 2;
 	return half < MIN_EXPECTED_SAMPLES / 2 || half <= lost + c->discarded
@@ -151,7 +163,7 @@ void explain_missing_samples(const struct recorder *job)
 		if (pfm_sampling_statistics(job->session, i, &c) ||
 		    pfm_describe_count(job->session, i, &info) || *info.why)
 			continue;
-		fewest = get_fewest_samples(job, i, &c, &count);
+		fewest = get_fewest_samples(job, i, &c, &info, &count);
 		samples = count_samples(job, info.name, fewest);
 		if (!samples)
 			explain_no_samples(job, i, &c, &info);
