@@ -116,10 +116,10 @@ def main(argv):
     folders, more = list_table_files(out["--folders"]) if "--folders" in out else ([], [])
     patterns = out.get("--processors", "all").split(",")
 
-    def extend_tables(made):
+    def extend_tables(made, refuse):
         if "--contract" in out:
             from language.standard_metrics import add_standard_metrics
-            add_standard_metrics(made, out["--contract"])
+            add_standard_metrics(made, out["--contract"], refuse)
         if "--partners" in out:
             from language.partners import add_partners
             add_partners(made, out["--partners"])

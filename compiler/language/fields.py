@@ -5,6 +5,7 @@ events give them."""
 import re
 
 from language import tables as pt
+from language.event_meanings import check_tags
 from language.head import HeadCompiler
 from language.statements import StatementError, Token, unquote_text
 
@@ -375,7 +376,10 @@ class FieldCompiler(HeadCompiler):
 
     def parse_field_value(self, f, value):
         if f.kind == pt.TEXT:
-            return value.get_text()
+            text = value.get_text()
+            if f.name == "meaning":
+                check_tags(value, text)
+            return text
         if f.name == "on_htoff":
             # with hyper-threading off there may be more
             return self.parse_counters(value, False)

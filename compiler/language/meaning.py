@@ -451,7 +451,8 @@ def group_by_family(tables):
     """Returns tables grouped by processor."""
     groups = {}
     for t in tables:
-        groups.setdefault("" if t.encoder == "perf" else get_family(t.name), []).append(t)
+        family = "" if t.encoder == "perf" else get_family(t.family_name or t.name)
+        groups.setdefault(family, []).append(t)
     return groups.values()
 
 

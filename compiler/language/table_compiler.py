@@ -711,7 +711,8 @@ def select_parts(parts, is_meant):
 
 def compile_all(paths, is_meant=None, extend=None, is_whole=False):
     """Returns (tables, files read, errors) of all processors, or of those whose names satisfy
-    @is_meant. @extend adds rows to the tables before metrics are compiled. @is_whole: the files are
+    @is_meant. @extend adds rows to the tables before metrics are compiled, and reports
+    errors. @is_whole: the files are
     all that come with the library, so each event of its errata must be in one of them."""
     library, tables, errors, taken, read = Library(), [], [], {}, []
     for path in paths:
@@ -734,7 +735,8 @@ def compile_all(paths, is_meant=None, extend=None, is_whole=False):
                 taken.setdefault(name, (path, table.flags))
             tables.append(table)
     if extend:
-        extend(tables)
+        extend(tables, lambda where, text: errors.append(
+            (get_row_position(where) if isinstance(where, pt.Row) else where, text)))
     compile_metrics(
         tables, lambda t, row, key, why: errors.append((get_row_position(row), "metric '%s': %s" %
                                                         (row.name, why))),

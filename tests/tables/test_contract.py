@@ -7,6 +7,7 @@ Values are compared with arithmetic on made-up counts, written here by hand.
 
 import json
 import os
+import re
 import subprocess
 import sys
 import unittest
@@ -21,6 +22,7 @@ sys.path[:0] = [os.path.join(ROOT, "compiler"), os.path.join(ROOT, "scripts")]
 import metrics  # noqa: E402
 from language import standard_metrics  # noqa: E402
 from language import tables as pt  # noqa: E402
+from language.event_meanings import parse_tags  # noqa: E402
 from image import image_reader  # noqa: E402
 
 # The names that fleets and benchmarks ask for, with their units.
@@ -58,8 +60,63 @@ VALUES = (
     ("amdzen4", "topdown_retired", {"ex_ret_ops": 300, "ls_not_halted_cyc": 100}, 0.5),
     ("neoverse_v3", "topdown_retired",
      {"OP_RETIRED": 80, "OP_SPEC": 100, "STALL_SLOT": 500, "CPU_CYCLES": 100}, 0.4),
+    # Arm's SBSA formulas of the first level with five slots a clock.
+    ("cortex_x2", "topdown_frontend",
+     {"STALL_SLOT_FRONTEND": 150, "CPU_CYCLES": 100, "#slots": 5}, 0.3),
+    ("cortex_x2", "topdown_bad_speculation",
+     {"OP_RETIRED": 80, "OP_SPEC": 100, "STALL_SLOT": 250, "CPU_CYCLES": 100, "#slots": 5}, 0.1),
+    # Half of the back end's clocks waited for memory.
+    ("cortex_x2", "topdown_backend_memory",
+     {"STALL_SLOT_BACKEND": 100, "CPU_CYCLES": 100, "#slots": 5, "STALL_BACKEND_MEM": 20,
+      "STALL_BACKEND": 40}, 0.1),
+    ("olympus", "topdown_backend", {"STALL_SLOT_BACKEND": 300, "CPU_SLOT": 1000}, 0.3),
+    ("olympus", "topdown_backend_memory",
+     {"STALL_SLOT_BACKEND": 300, "CPU_SLOT": 1000, "STALL_BACKEND_MEMBOUND": 10,
+      "STALL_BACKEND": 40}, 0.075),
+    # Vectors of 128 bits: two operations of double precision count once for each 128 bits.
+    ("olympus", "flops_dp",
+     {"FP_DP_FIXED_OPS_SPEC": 1e9, "FP_DP_SCALE_OPS_SPEC": 3e9, "#duration_ms": 2000}, 2),
+    ("olympus", "membw_total",
+     {"mem_bytes_rd": 3e9, "mem_bytes_wr": 1e9, "#duration_ms": 2000}, 2000),
+    # Four slots a clock: 100 empty for the front end, 240 issued, 200 of them retired.
+    ("hip08", "topdown_backend", {"FETCH_BUBBLE": 100, "INST_SPEC": 240, "CPU_CYCLES": 100}, 0.15),
+    ("hip08", "topdown_bad_speculation",
+     {"INST_SPEC": 240, "INST_RETIRED": 200, "CPU_CYCLES": 100}, 0.1),
+    ("hip08", "membw_read", {"rd_ddr_64b": 1e6, "rd_ddr_128b": 2e6, "#duration_ms": 1000}, 320),
+    ("neoverse_v2", "membw_read", {"cmem_rd_data": 1e6, "#duration_ms": 1000}, 32),
+    ("neoverse_v2", "l3_mpki", {"LL_CACHE_MISS_RD": 4, "INST_RETIRED": 2000}, 2),
+    ("neoverse_v2", "l3_hit_ratio", {"LL_CACHE_MISS_RD": 25, "LL_CACHE_RD": 100}, 0.75),
+    ("cortex_x2", "l3_hit_ratio", {"L3D_CACHE_REFILL": 25, "L3D_CACHE": 100}, 0.75),
+    ("ampereone", "membw_write", {"wr_wra_sent": 1e6, "#duration_ms": 1000}, 64),
+    # Intel's optimization manual, top-down method: four slots a clock; with both threads on, a
+    # thread has half of the core's.
+    ("ivb", "topdown_bad_speculation",
+     {"UOPS_ISSUED.ANY": 240, "UOPS_RETIRED.RETIRE_SLOTS": 200, "INT_MISC.RECOVERY_CYCLES": 5,
+      "INT_MISC.RECOVERY_CYCLES_ANY": 7, "CPU_CLK_UNHALTED.THREAD": 100,
+      "CPU_CLK_UNHALTED.THREAD_ANY": 150, "#smt_on": 0}, 0.15),
+    ("ivb", "topdown_bad_speculation",
+     {"UOPS_ISSUED.ANY": 240, "UOPS_RETIRED.RETIRE_SLOTS": 200, "INT_MISC.RECOVERY_CYCLES": 5,
+      "INT_MISC.RECOVERY_CYCLES_ANY": 10, "CPU_CLK_UNHALTED.THREAD": 100,
+      "CPU_CLK_UNHALTED.THREAD_ANY": 150, "#smt_on": 1}, 0.2),
     ("c1_ultra", "topdown_backend",
      {"STALL_SLOT_BACKEND": 300, "CPU_CYCLES": 110, "IMP_WFX_CLOCK_CYCLES": 10}, 0.3),
+)
+
+# Names of events whose meaning is beyond doubt: a processor with one of them has the metric. They
+# are written by hand, beside the patterns of the contract.
+SAY = (
+    ("topdown_frontend", r"STALL_SLOT_FRONTEND|IDQ_UOPS_NOT_DELIVERED\.CORE|IDQ_BUBBLES\.CORE|"
+     r"TOPDOWN_FE_BOUND\.ALL(_P)?|de_no_dispatch_per_slot\.no_ops_from_frontend|FETCH_BUBBLE"),
+    ("topdown_backend", r"STALL_SLOT_BACKEND|TOPDOWN_BE_BOUND\.ALL(_P)?|"
+     r"TOPDOWN\.BACKEND_BOUND_SLOTS"),
+    ("topdown_retired", r"UOPS_RETIRED\.(RETIRE_)?SLOTS|TOPDOWN_RETIRING\.ALL(_P)?"),
+    ("l1d_mpki", r"L1D_CACHE_REFILL|L1D\.REPLACEMENT"),
+    ("l2_mpki", r"L2D_CACHE_REFILL|L2_LINES_IN\.ALL"),
+    ("l3_mpki", r"L3D_CACHE_REFILL|LL_CACHE_MISS_RD"),
+    ("itlb_mpki", r"ITLB_WALK|L1I_TLB_REFILL|ITLB_MISSES\.WALK_COMPLETED"),
+    ("dtlb_mpki", r"DTLB_WALK|L1D_TLB_REFILL|DTLB_LOAD_MISSES\.WALK_COMPLETED"),
+    ("flops_dp", r"FP_DP_FIXED_OPS_SPEC|FP_ARITH_INST_RETIRED\.SCALAR_DOUBLE"),
+    ("stalled_ratio", r"STALL_BACKEND|CYCLE_ACTIVITY\.STALLS_TOTAL"),
 )
 
 
@@ -128,6 +185,56 @@ class Contract(unittest.TestCase):
         for name, n in least.items():
             have = sum(home.find_row(name) is not None for _, home in self.cores)
             self.assertGreaterEqual(have, n, name)
+
+    def test_server_cores_have_most(self):
+        """Of 26 metrics these cores have at least 20, with their boxes."""
+        by_name = {core.name: home for core, home in self.cores}
+        for name in ("neoverse_v2", "hip08", "ampereone", "olympus", "amdzen5", "amdzen6"):
+            lacking = [n for n in NAMES if by_name[name].find_row(n) is None]
+            self.assertLessEqual(len(lacking), 6, (name, lacking))
+
+    def test_no_name_of_an_event_contradicts_a_refusal(self):
+        wrong = []
+        for core, home in self.cores:
+            names = [core.read_row(i)["name"] for i in range(core.count["rows"])]
+            for metric, pattern in SAY:
+                found = [n for n in names if re.fullmatch(pattern, n)]
+                if found and home.find_row(metric) is None:
+                    wrong.append((core.name, metric, found))
+        self.assertEqual(wrong, [])
+
+    def test_a_metric_uses_boxes_of_its_processor_alone(self):
+        """Broadwell's client has no memory controllers of Broadwell-DE, whose table is a
+        neighbour."""
+        for core, home in self.cores:
+            for name in NAMES:
+                row = home.find_row(name)
+                for text in home.read_texts(row, "metric_inputs") if row is not None else ():
+                    prefix, colons, _ = text.split("|")[0].partition("::")
+                    box = next((t for t in self.tables if t.name == prefix), None)
+                    if colons and box and box.flags & pt.TABLE_UNCORE:
+                        self.assertIn(box.family_name, (core.name, core.family_name), text)
+
+    def test_tags_are_of_the_vocabulary(self):
+        """Every tag, and those of some common events."""
+        found = {}
+        for t in self.tables:
+            if t.find_field("meaning") is not None:
+                for i in range(t.count["rows"]):
+                    text = t.read_value_text(i, "meaning")
+                    if text:
+                        found[t.name, t.read_row(i)["name"]] = text
+        self.assertEqual([x for x in found.items() if not parse_tags(x[1])], [])
+        self.assertGreater(len(found), 2500)
+        for name, text in (
+            (("skx", "INST_RETIRED.ANY"), "instructions"),
+            (("skx", "FP_ARITH_INST_RETIRED.256B_PACKED_SINGLE"), "+8*flops_sp;+fp_vectors"),
+            (("skx_uncore_imc", "UNC_M_CAS_COUNT.RD"), "64*dram_read_bytes"),
+            (("grace_scf", "cmem_rd_data"), "32*dram_read_bytes"),
+            (("amdzen5", "ex_ret_brn_misp"), "branch_misses"),
+            (("power10", "PM_LD_MISS_L1"), "l1d_misses"),
+        ):
+            self.assertEqual(found[name], text, name)
 
     def test_values(self):
         lines = "".join(json.dumps({"id": i, "pmu": pmu, "metric": metric, "counts": counts}) + "\n"

@@ -39,7 +39,8 @@ static void partners_by_name(void **state)
 		{ "amdzen5::backend_bound_by_cpu", 0,
 		  "amdzen5::de_no_dispatch_per_slot.backend_stalls" },
 		{ "amdzen5::l2_mpki", 0, "amdzen5::l2_cache_req_stat.ic_dc_miss_in_l2" },
-		{ "u74::branch_mpki", 0, "hardware::branch_misses" },
+		{ "u74::branch_mpki", 0, "u74::BRANCH_DIRECTION_MISPREDICTION" },
+		{ "c900_legacy::branch_mpki", 0, "hardware::branch_misses" },
 	};
 	pfm_ctx_t *ctx = open_for(NULL);
 	char buf[128];

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: MIT
+"""Meanings of events: a small vocabulary, and the tags of rows that have one.
+
+A tag is NAME (the event counts it), N*NAME (each count is N of it) or +NAME and +N*NAME (one of
+several events whose sum it is). A row with several meanings has tags separated by ';'.
+lib/events/contract.txt says by names which events have which meaning; a row of a table can have
+tags of its own, which take precedence. perfmon_events(5) lists the vocabulary."""
+
+import re
+
+from language.statements import StatementError
+
+# The texts complete "no event counts".
+MEANINGS = {
+    "cycles": "clocks of the core",
+    "instructions": "retired instructions",
+    "branches": "retired branches",
+    "branch_misses": "mispredicted branches",
+    "loads": "loads",
+    "stores": "stores",
+    "l1d_misses": "lines brought into the level-1 data cache",
+    "l2_misses": "requests that the level-2 cache did not hold",
+    "l3_requests": "requests to a level-3 cache",
+    "l3_misses": "requests that no level-3 cache held",
+    "itlb_misses": "walks or refills of the instruction TLB",
+    "dtlb_misses": "walks or refills of the data TLB",
+    "dram_bytes": "bytes read from and written to memory",
+    "dram_read_bytes": "bytes read from memory",
+    "dram_write_bytes": "bytes written to memory",
+    "flops_sp": "single-precision operations alone",
+    "flops_dp": "double-precision operations alone",
+    "fp_vectors": "vector instructions alone",
+    "fp_scalars": "scalar floating-point instructions alone",
+    "slots": "slots of the pipeline",
+    "slots_frontend": "slots that the front end left empty",
+    "slots_backend": "slots that the back end left empty",
+    "slots_backend_memory": "slots that the back end left empty because of memory",
+    "slots_bad_speculation": "slots of operations that never retired",
+    "slots_retired": "slots of operations that retired",
+    "ops_retired": "operations that retired",
+    "ops_issued": "operations, retired or not",
+    "stall_cycles": "clocks without progress",
+    "backend_stall_cycles": "clocks without progress because of the back end",
+    "backend_memory_stall_cycles": "clocks in which the back end waited for memory",
+    "package_joules": "the energy of the package",
+}
+TAG = re.compile(r"(\+?)(?:([0-9]+)\*)?([a-z0-9_]+)")
+
+
+def parse_tags(text):
+    """Returns [(whether it is a part, factor, name)] of a row's tags, or None if one is wrong."""
+    tags = [TAG.fullmatch(part) for part in text.split(";")]
+    if not all(m and m[3] in MEANINGS for m in tags):
+        return None
+    return [(bool(m[1]), int(m[2] or 1), m[3]) for m in tags]
+
+
+def check_tags(value, text):
+    """Refuses tags that are not of the vocabulary."""
+    if parse_tags(text) is None:
+        raise StatementError(value.get_position(),
+                             "'%s' is not a meaning: expected one of %s, or N*MEANING, +MEANING"
+                             % (text[:40], " ".join(MEANINGS)))
