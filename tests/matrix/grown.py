@@ -120,7 +120,7 @@ class Grown(unittest.TestCase):
         if not glob.glob(os.path.join(package, "**", "_perfmon*.so"), recursive=True):
             self.skipTest("the Python module is not built")
         program = ("import perfmon; e = perfmon.event('skl::MEM_LOAD_RETIRED.L3_MISS:u:c=2');"
-                   "print(e.registers, e.perf, perfmon.dispatch(['skl::CPU_CLK_UNHALTED.THREAD'])"
+                   "print(e.registers, e.perf_attr, perfmon.dispatch(['skl::CPU_CLK_UNHALTED.THREAD'])"
                    ".counters)")
         env = dict(os.environ, PYTHONPATH=package)
         ours, grown = (run(sys.executable, "-c", program, timeout=120,
