@@ -21,7 +21,7 @@ struct planned_event {
 	unsigned group;
 	int counter;
 	bool is_added, is_leader, is_in_proof;
-	bool is_follower; /* counted right after the other event of its item */
+	bool is_follower;                 /* counted right after the other event of its item */
 	char replaced[PLANNED_TEXT_SIZE]; /* the event that this one replaces, "" for none */
 	const char *errata;               /* why */
 };
