@@ -140,6 +140,22 @@ typedef enum pfm_ctx_flag {
 	PFM_CTX_NO_IMAGES = 2 /**< do not search for image files */
 } pfm_ctx_flag_t;
 
+/** How much a message matters; smaller values matter more. */
+typedef enum pfm_log_level {
+	PFM_LOG_NONE = 0,    /**< no message */
+	PFM_LOG_WARNING = 1, /**< something was ignored: an image file that cannot be used */
+	PFM_LOG_INFO = 2,    /**< a choice that changes results: the table of another processor */
+	PFM_LOG_DEBUG = 3    /**< each step: tables that were tried, answers of the kernel */
+} pfm_log_level_t;
+
+/** Receives a message of the library.
+ * @data     pfm_ctx_options_t.log_data
+ * @topic    "image", "machine", "lookup" or "session"; later versions may add topics
+ * @message  one line without a newline, cut at 1,000 bytes; valid during the call
+ * Threads that use the context call it at the same time, and some calls hold a lock of the library:
+ * it must not call a function of this library. */
+typedef void pfm_log_fn(void *data, pfm_log_level_t level, const char *topic, const char *message);
+
 /** How to open a context. 0 in every member gives the defaults. */
 typedef struct pfm_ctx_options {
 	size_t size;
@@ -154,6 +170,13 @@ typedef struct pfm_ctx_options {
 	/** Identify the processor by this string, as in mapfile.csv; NULL: $PERFMON_CPUID, else the
 	 * processor's own. */
 	const char *cpuid;
+	/** Receives messages; NULL: the topics of $PERFMON_DEBUG go to standard error, other
+	 * messages nowhere. */
+	pfm_log_fn *log;
+	void *log_data; /**< first argument of log */
+	/** Messages up to this level go to log; 0 means PFM_LOG_WARNING. Topics of $PERFMON_DEBUG
+	 * go there at any level. */
+	pfm_log_level_t log_level;
 } pfm_ctx_options_t;
 
 /** Opens a context.

@@ -11,7 +11,7 @@
 
 #define BASE_FIRST_STRUCTS(X)                                                                      \
 	X(pfm_error_t, clash)                                                                      \
-	X(pfm_ctx_options_t, cpuid)                                                                \
+	X(pfm_ctx_options_t, log_level)                                                            \
 	X(perfmon_pmu_info_t, cpus)                                                                \
 	X(perfmon_event_info_t, topic)                                                             \
 	X(pfm_umask_info_t, is_combinable)                                                         \

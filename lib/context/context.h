@@ -28,6 +28,7 @@ struct image_set {
 		const struct image *image;
 		size_t size;
 		char *path;
+		const struct log *log;  /* the context's */
 		unsigned first_pmu;     /* number of the PMU that is its first table */
 		atomic_int check_state; /* 0: heads checked; 1: all checked; negative: damaged */
 	} * maps;

@@ -123,7 +123,9 @@ const char *pfmi_image_find_fault(struct image_map *map)
 		return NULL;
 	/* Two threads may both verify the image, with the same result. */
 	pfmi_table_verify_image(map->image, map->size, VERIFY_ALL, &why);
-	atomic_store_explicit(&map->check_state, why ? -1 : 1, memory_order_release);
+	if (!atomic_exchange(&map->check_state, why ? -1 : 1) && why && map->log)
+		pfmi_machine_log(map->log, LOG_IMAGE, PFM_LOG_WARNING, "%s is ignored: %s",
+		                 map->path, why);
 	return why;
 }
 
@@ -183,6 +185,7 @@ static int add_image_file(struct image_set *im, char *path, const char *search, 
 	}
 	im->maps = list;
 	im->maps[im->n_maps].image = map.image;
+	im->maps[im->n_maps].log = NULL;
 	im->maps[im->n_maps].size = map.size;
 	im->maps[im->n_maps].path = map.path;
 	atomic_init(&im->maps[im->n_maps++].check_state, atomic_load(&map.check_state));

@@ -53,6 +53,23 @@ static void drop_fallbacks(struct pfm_ctx *ctx)
 	ctx->n_host_pmus = kept;
 }
 
+/* Logs which core tables serve this machine, and that a table is not this processor's own. */
+static void log_core_tables(const struct pfm_ctx *ctx)
+{
+	for (unsigned i = 0; i < ctx->n_host_pmus; i++) {
+		const struct table *t = context_get_pmu_table(ctx, ctx->host_pmus[i].pmu_index);
+		unsigned flags = pfmi_context_get_table_flags(t);
+		bool is_fallback = flags & (PFM_PMU_FALLBACK | PFM_PMU_NEAREST);
+
+		if (flags & PFM_PMU_CORE)
+			pfmi_machine_log(&ctx->sys.log, LOG_MACHINE,
+			                 is_fallback ? PFM_LOG_INFO : PFM_LOG_DEBUG,
+			                 "table %s serves this processor%s",
+			                 table_get_text(t, t->name),
+			                 is_fallback ? ", which has no table of its own" : "");
+	}
+}
+
 static bool is_image_map_usable(void *map)
 {
 	return context_is_image_usable(map);
@@ -74,6 +91,7 @@ static int match_host_tables(struct pfm_ctx *ctx)
 	ctx->host_pmus = list.pmus;
 	ctx->n_host_pmus = list.n_pmus;
 	drop_fallbacks(ctx);
+	log_core_tables(ctx);
 	return list.is_out_of_memory ? PFMLIB_ERR_NOMEM : PFMLIB_SUCCESS;
 }
 
@@ -171,16 +189,28 @@ static int number_pmus(struct pfm_ctx *ctx)
 	return index_kernel_names(ctx, next);
 }
 
+static void log_refused_images(const struct pfm_ctx *ctx)
+{
+	for (unsigned i = 0; i < ctx->images.n_rejected; i++)
+		pfmi_machine_log(&ctx->sys.log, LOG_IMAGE, PFM_LOG_WARNING, "%s is ignored: %s",
+		                 ctx->images.rejected[i].path, ctx->images.rejected[i].reason);
+}
+
 static int load_images(struct pfm_ctx *ctx)
 {
 	char path[2048];
+	int rc;
 
 	if (ctx->flags & PFM_CTX_NO_IMAGES)
 		return PFMLIB_SUCCESS;
 	if (!ctx->image_path && pfmi_image_get_default_path(path, sizeof(path)) >= sizeof(path))
 		return PFMLIB_SUCCESS;
-	return pfmi_image_map_search_path(ctx->image_path ? ctx->image_path : path, &ctx->images,
-	                                  NULL);
+	rc = pfmi_image_map_search_path(ctx->image_path ? ctx->image_path : path, &ctx->images,
+	                                NULL);
+	for (unsigned i = 0; i < ctx->images.n_maps; i++)
+		ctx->images.maps[i].log = &ctx->sys.log;
+	log_refused_images(ctx);
+	return rc;
 }
 
 static int convert_resource_error(const struct watched_sys *w)

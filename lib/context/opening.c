@@ -35,6 +35,18 @@ static void free_option_texts(struct pfm_ctx *ctx)
 	ctx->assumed_cpuid = ctx->image_path = ctx->default_pmu = NULL;
 }
 
+static struct log make_log(const pfm_ctx_options_t *o, unsigned topics)
+{
+	struct log log = { .topics = topics };
+
+	if (o && o->log) {
+		log.write = o->log;
+		log.data = o->log_data;
+		log.max_level = o->log_level ? o->log_level : PFM_LOG_WARNING;
+	}
+	return log;
+}
+
 static void init_context(struct pfm_ctx *ctx, const pfm_ctx_options_t *o, bool *failed)
 {
 	struct env_options w;
@@ -49,7 +61,7 @@ static void init_context(struct pfm_ctx *ctx, const pfm_ctx_options_t *o, bool *
 	ctx->image_path = copy_option(o ? o->images : NULL, w.events, failed);
 	ctx->assumed_cpuid = copy_option(o ? o->cpuid : NULL, w.cpuid, failed);
 	pfmi_machine_init_real_sys(&ctx->sys, o && o->sysfs_root ? o->sysfs_root : w.sysfs_root);
-	ctx->sys.trace = w.trace;
+	ctx->sys.log = make_log(o, w.log_topics);
 	atomic_store_explicit(&ctx->loaded_parts, LOADED_BUILTIN, memory_order_release);
 }
 
@@ -143,6 +155,8 @@ static int create_context(struct pfm_ctx **out, const pfm_ctx_options_t *options
 
 	if (!wrong)
 		wrong = base_find_unknown_flag(o.flags, PFM_CTX_NO_IMAGES);
+	if (!wrong && (unsigned)o.log_level > PFM_LOG_DEBUG)
+		wrong = "log_level is not a level";
 	if (wrong)
 		return pfmi_base_refuse_argument(error, wrong);
 	ctx = calloc(1, sizeof(*ctx));

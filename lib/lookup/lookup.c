@@ -11,18 +11,19 @@ static int refuse_unknown_event(const struct pmu_search *s)
 	                           s->spec->text, s->spec->name, NULL);
 }
 
-/* Writes one line of the trace: table @pmu was tried. */
-static void trace_table(const struct pmu_search *s, unsigned pmu, struct name_entry found)
+/* Logs that table @pmu was tried. */
+static void log_table(const struct pmu_search *s, unsigned pmu, struct name_entry found)
 {
 	struct pmu_info info = pfmi_context_get_pmu(s->ctx, pmu);
 	bool has_row = found.kind < NAME_UNSUPPORTED;
 
-	pfmi_machine_trace("lookup: %.*s: table %s (%s): %s%s", (int)s->spec->len, s->spec->text,
-	                   table_get_text(info.table, info.table->name), info.origin,
-	                   has_row                          ? "row "
-	                   : found.kind == NAME_UNSUPPORTED ? "unsupported name"
-	                                                    : "no row",
-	                   has_row ? table_get_row_name(info.table, found.row) : "");
+	pfmi_machine_log(&s->ctx->sys.log, LOG_LOOKUP, PFM_LOG_DEBUG, "%.*s: table %s (%s): %s%s",
+	                 (int)s->spec->len, s->spec->text,
+	                 table_get_text(info.table, info.table->name), info.origin,
+	                 has_row                          ? "row "
+	                 : found.kind == NAME_UNSUPPORTED ? "unsupported name"
+	                                                  : "no row",
+	                 has_row ? table_get_row_name(info.table, found.row) : "");
 }
 
 /* Looks for the prefixes in @prefixes on PMU @pmu, whose table is @t; stores the row that was
@@ -31,8 +32,8 @@ static int try_pmu(struct pmu_search *s, unsigned pmu, const struct table *t, un
 {
 	struct name_entry found = pfmi_lookup_longest_prefix(t, s->spec, prefixes);
 
-	if (s->ctx->sys.trace & TRACE_LOOKUP)
-		trace_table(s, pmu, found);
+	if (machine_has_reader(&s->ctx->sys.log, LOG_LOOKUP, PFM_LOG_DEBUG))
+		log_table(s, pmu, found);
 	return found.kind != NAME_NONE ? pfmi_lookup_accept_name(s, pmu, found)
 	                               : PFMLIB_ERR_NOTFOUND;
 }
@@ -290,8 +291,8 @@ static int lookup_on_host(struct pmu_search *s)
 		unsigned pmu = s->ctx->search_order[i];
 		struct name_entry found = pfmi_lookup_name_on_pmu(s, pmu);
 
-		if (s->ctx->sys.trace & TRACE_LOOKUP)
-			trace_table(s, pmu, found);
+		if (machine_has_reader(&s->ctx->sys.log, LOG_LOOKUP, PFM_LOG_DEBUG))
+			log_table(s, pmu, found);
 		if (found.kind != NAME_NONE && !is_generic_event(s, pmu))
 			return pfmi_lookup_accept_name(s, pmu, found);
 	}

@@ -47,40 +47,6 @@ DEFINE_VARIABLE_NAME(debug, "DEBUG=");
 DEFINE_VARIABLE_NAME(force_pmu, "LIBPFM_FORCE_PMU=");
 #undef DEFINE_VARIABLE_NAME
 
-/* The TRACE_* bits of a list "lookup,session"; unknown topics are ignored. */
-static unsigned parse_trace_topics(const char *list)
-{
-	unsigned topics = 0;
-
-	while (list && *list) {
-		size_t len = strcspn(list, ",");
-
-		if (len == 6 && memcmp(list, "lookup", len) == 0)
-			topics |= TRACE_LOOKUP;
-		if (len == 7 && memcmp(list, "session", len) == 0)
-			topics |= TRACE_SESSION;
-		list += len + (list[len] == ',');
-	}
-	return topics;
-}
-
-void pfmi_machine_trace(const char *format, ...)
-{
-	char line[1024] = "perfmon: ";
-	size_t n = strlen(line);
-	va_list args;
-	int len;
-
-	va_start(args, format);
-	len = vsnprintf(line + n, sizeof(line) - n - 1, format, args);
-	va_end(args);
-	n += len < 0 ? 0 : (size_t)len < sizeof(line) - n - 1 ? (size_t)len : sizeof(line) - n - 2;
-	line[n++] = '\n';
-	/* One write() for each line keeps the lines of threads apart. Errors are ignored. */
-	if (write(STDERR_FILENO, line, n) < 0)
-		return;
-}
-
 /* Reads all variables in one pass. A getenv() for each would take half of the time of opening a
  * context. */
 void pfmi_machine_read_env_options(struct env_options *out)
@@ -101,8 +67,8 @@ void pfmi_machine_read_env_options(struct env_options *out)
 			set_option_once(*e, force_pmu, &out->force_pmu);
 		}
 	}
-	out->trace = parse_trace_topics(topics);
-	if ((out->trace || out->pmu || out->events || out->cpuid || out->sysfs_root ||
+	out->log_topics = pfmi_machine_parse_log_topics(topics);
+	if ((out->log_topics || out->pmu || out->events || out->cpuid || out->sysfs_root ||
 	     out->force_pmu) &&
 	    getauxval(AT_SECURE))
 		*out = (struct env_options){ 0 };

@@ -21,8 +21,16 @@
 struct perf_attr;
 struct pollfd;
 
+/* Receiver of messages. */
+struct log {
+	unsigned topics;           /* LOG_*: topics of which every message is wanted */
+	pfm_log_level_t max_level; /* other topics: messages up to this level */
+	pfm_log_fn *write;         /* NULL: standard error */
+	void *data;
+};
+
 struct sys {
-	unsigned trace; /* TRACE_*: what PERFMON_DEBUG asks for */
+	struct log log;
 	/* Opens @path (absolute, below the root) with open(2) @flags; returns a descriptor. */
 	int (*open)(const struct sys *sys, const char *path, int flags);
 	long (*read)(const struct sys *sys, int fd, void *buf, size_t n);
@@ -300,17 +308,32 @@ const char *pfmi_machine_get_env(const char *name);
 /* Values of the variables that choose a processor or a machine; NULL if unset. */
 struct env_options {
 	const char *pmu, *events, *cpuid, *sysfs_root, *force_pmu;
-	unsigned trace; /* TRACE_*, from PERFMON_DEBUG */
+	unsigned log_topics; /* enum log_topic, from PERFMON_DEBUG */
 };
 PERFMON_PRIVATE void pfmi_machine_read_env_options(struct env_options *out);
 
-/* Topics of the trace that PERFMON_DEBUG asks for. struct sys has them; callers test the topic's
- * bit first, so that a trace that is off costs one branch. */
-enum {
-	TRACE_LOOKUP = 1,  /* tables that were tried, rows that matched */
-	TRACE_SESSION = 2, /* what the kernel answered */
+/* ---- messages -------------------------------------------------------------------------------- */
+
+/* Topics of messages. */
+enum log_topic {
+	LOG_LOOKUP = 1,  /* tables that were tried, rows that matched */
+	LOG_SESSION = 2, /* what the kernel answered */
+	LOG_IMAGE = 4,   /* image files that are ignored */
+	LOG_MACHINE = 8, /* which tables serve this machine */
 };
-/* Writes one line "perfmon: ..." to standard error; a line is cut at 1,000 bytes. */
-__attribute__((format(printf, 1, 2))) void pfmi_machine_trace(const char *format, ...);
+/* Does anybody want messages of @topic at @level? Callers ask before they compose one. */
+static inline bool machine_has_reader(const struct log *log, enum log_topic topic,
+                                      pfm_log_level_t level)
+{
+	return log->topics & topic || level <= log->max_level;
+}
+/* Sends one line to the context's callback, or "perfmon: TOPIC: ..." to standard error; it is cut
+ * at 1,000 bytes. Does nothing if nobody wants it. (lib/machine/log.c) */
+__attribute__((format(printf, 4, 5))) void pfmi_machine_log(const struct log *log,
+                                                            enum log_topic topic,
+                                                            pfm_log_level_t level,
+                                                            const char *format, ...);
+/* The topics that a list such as "lookup,session" names; unknown ones are ignored. */
+unsigned pfmi_machine_parse_log_topics(const char *list);
 
 #endif

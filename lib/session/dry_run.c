@@ -136,7 +136,7 @@ static int dry_run_open_counts(struct pfm_session *s, pfm_error_t *why)
 		.perf_event_open = dry_run_open_event,
 		.list_folder = dry_run_list_folder,
 		.read_cpuid = dry_run_read_cpuid,
-		.trace = s->sys.trace,
+		.log = s->sys.log,
 		.arg = p,
 	};
 	rc = pfmi_perf_backend.open_counts(s, why);

@@ -89,8 +89,9 @@ bool pfmi_perf_is_clock_event(const perfmon_attr_t *attr)
 	       attr->config <= PERF_COUNT_SW_TASK_CLOCK;
 }
 
-/* Writes one line of the trace: what the kernel answered to an event. */
-static void trace_open(const struct perf_attr *a, int pid, int cpu, int group, int fd)
+/* Logs what the kernel answered to an event. */
+static void log_open(const struct log *log, const struct perf_attr *a, int pid, int cpu, int group,
+                     int fd)
 {
 	char answer[80] = "";
 
@@ -98,11 +99,11 @@ static void trace_open(const struct perf_attr *a, int pid, int cpu, int group, i
 		snprintf(answer, sizeof(answer), "%s (errno %d)", strerror(-fd), -fd);
 	else
 		snprintf(answer, sizeof(answer), "descriptor %d", fd);
-	pfmi_machine_trace(
-		"session: perf_event_open(type=%u config=0x%llx config1=0x%llx precise_ip=%u, "
-		"pid=%d, cpu=%d, group=%d): %s",
-		a->type, (unsigned long long)a->config, (unsigned long long)a->config1,
-		(unsigned)a->precise_ip, pid, cpu, group, answer);
+	pfmi_machine_log(log, LOG_SESSION, PFM_LOG_DEBUG,
+	                 "perf_event_open(type=%u config=0x%llx config1=0x%llx precise_ip=%u, "
+	                 "pid=%d, cpu=%d, group=%d): %s",
+	                 a->type, (unsigned long long)a->config, (unsigned long long)a->config1,
+	                 (unsigned)a->precise_ip, pid, cpu, group, answer);
 }
 
 int pfmi_perf_open_with_flags(const struct sys *sys, struct perf_attr *a, int pid, int cpu,
@@ -113,8 +114,8 @@ int pfmi_perf_open_with_flags(const struct sys *sys, struct perf_attr *a, int pi
 	do
 		fd = sys->perf_event_open(sys, a, pid, cpu, group, PERF_FLAG_FD_CLOEXEC | flags);
 	while (fd == -EINTR);
-	if (sys->trace & TRACE_SESSION)
-		trace_open(a, pid, cpu, group, fd);
+	if (machine_has_reader(&sys->log, LOG_SESSION, PFM_LOG_DEBUG))
+		log_open(&sys->log, a, pid, cpu, group, fd);
 	return fd;
 }
 

@@ -77,10 +77,10 @@ static void trace_topics(void **state)
 		const char *variable;
 		unsigned topics;
 	} texts[] = {
-		{ "PERFMON_DEBUG=lookup", TRACE_LOOKUP },
-		{ "PERFMON_DEBUG=session", TRACE_SESSION },
-		{ "PERFMON_DEBUG=lookup,session", TRACE_LOOKUP | TRACE_SESSION },
-		{ "PERFMON_DEBUG=,session,no_such_topic,lookup,", TRACE_LOOKUP | TRACE_SESSION },
+		{ "PERFMON_DEBUG=lookup", LOG_LOOKUP },
+		{ "PERFMON_DEBUG=session", LOG_SESSION },
+		{ "PERFMON_DEBUG=lookup,session", LOG_LOOKUP | LOG_SESSION },
+		{ "PERFMON_DEBUG=,session,no_such_topic,lookup,", LOG_LOOKUP | LOG_SESSION },
 		{ "PERFMON_DEBUG=lookups,LOOKUP,sessio", 0 },
 		{ "PERFMON_DEBUG=", 0 },
 	};
@@ -92,8 +92,8 @@ static void trace_topics(void **state)
 
 		snprintf(variable, sizeof(variable), "%s", texts[i].variable);
 		WITH(&w, variable);
-		if (w.trace != texts[i].topics)
-			fail_msg("%s: topics 0x%x, expected 0x%x", variable, w.trace,
+		if (w.log_topics != texts[i].topics)
+			fail_msg("%s: topics 0x%x, expected 0x%x", variable, w.log_topics,
 			         texts[i].topics);
 	}
 }
