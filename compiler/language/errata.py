@@ -118,7 +118,7 @@ class ErrataCompiler(RuleCompiler):
             at = [self.table.field_at.get(key) for key in ("errata", "errata_class")]
             for i, row in enumerate(self.table.rows):
                 texts = [v for f, _, v in row.values if f in at and f is not None]
-                for name in re.findall(r"[A-Z]+[A-Z0-9_]*[0-9]+", " ".join(texts)):
+                for name in re.findall(r"[A-Z][A-Z0-9_]*[0-9]", " ".join(texts)):
                     self.row_errata.setdefault(fold_id(name), (name, []))[1].append(i)
         return self.row_errata
 

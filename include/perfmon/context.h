@@ -154,7 +154,8 @@ typedef enum pfm_log_level {
  * @message  one line without a newline, cut at 1,000 bytes; valid during the call
  * Threads that use the context call it at the same time, and some calls hold a lock of the library:
  * it must not call a function of this library. */
-typedef void pfm_log_fn(void *data, pfm_log_level_t level, const char *topic, const char *message);
+typedef void (*pfm_log_fn_t)(void *data, pfm_log_level_t level, const char *topic,
+                             const char *message);
 
 /** How to open a context. 0 in every member gives the defaults. */
 typedef struct pfm_ctx_options {
@@ -172,7 +173,7 @@ typedef struct pfm_ctx_options {
 	const char *cpuid;
 	/** Receives messages; NULL: the topics of $PERFMON_DEBUG go to standard error, other
 	 * messages nowhere. */
-	pfm_log_fn *log;
+	pfm_log_fn_t log;
 	void *log_data; /**< first argument of log */
 	/** Messages up to this level go to log; 0 means PFM_LOG_WARNING. Topics of $PERFMON_DEBUG
 	 * go there at any level. */

@@ -25,7 +25,7 @@ struct pollfd;
 struct log {
 	unsigned topics;           /* LOG_*: topics of which every message is wanted */
 	pfm_log_level_t max_level; /* other topics: messages up to this level */
-	pfm_log_fn *write;         /* NULL: standard error */
+	pfm_log_fn_t write;        /* NULL: standard error */
 	void *data;
 };
 

@@ -345,7 +345,14 @@ class Pmu:
         """What it counts wrong."""
         ctx, e, out = self._context._handle(), new_struct("pfm_erratum_t"), list[Erratum]()
         while lib.pfm_describe_erratum(ctx, self.index, len(out), e) == 0:
-            out.append(make_erratum(e))
+            out.append(make_erratum(e, self._events_of_erratum(len(out), e.n_events)))
+        return tuple(out)
+
+    def _events_of_erratum(self, erratum: int, n: int) -> tuple[int, ...]:
+        ctx, event, out = self._context._handle(), ffi.new("unsigned *"), list[int]()
+        for k in range(n):
+            if lib.pfm_describe_erratum_event(ctx, self.index, erratum, k, event) == 0:
+                out.append(int(event[0]))
         return tuple(out)
 
     @cached_property

@@ -219,6 +219,7 @@ class Erratum:
     here         this machine has it
     every_event  it is about all events of the PMU
     conditional  it is about the event with other modifiers or levels
+    events       numbers of the rows that it names, in the PMU's ``events``; only in ``Pmu.errata``
     """
 
     ids: tuple[str, ...]
@@ -232,14 +233,15 @@ class Erratum:
     here: bool
     every_event: bool
     conditional: bool
+    events: tuple[int, ...] = ()
 
 
-def make_erratum(e: Any) -> Erratum:
+def make_erratum(e: Any, events: tuple[int, ...] = ()) -> Erratum:
     return Erratum(tuple(c_text(e.ids).split()), c_text(e.effect), c_text(e.workaround),
                    c_text(e.kernel), c_text(e.machines), c_text(e.source), c_text(e.instead),
                    ErratumCount(e.count), bool(e.flags & lib.PFM_ERRATUM_HERE),
                    bool(e.flags & lib.PFM_ERRATUM_EVERY_EVENT),
-                   bool(e.flags & lib.PFM_ERRATUM_CONDITIONAL))
+                   bool(e.flags & lib.PFM_ERRATUM_CONDITIONAL), events)
 
 
 @dataclass(init=False, eq=False, repr=False)
@@ -449,6 +451,7 @@ class Event:
     here          this machine has it: perf_attr can be used
     names         :class:`Names`
     alternatives  other codes that count the same
+    errata        what it counts wrong, :class:`Erratum`
 
     Two are equal if they were made from one text and have the same registers. They can be pickled:
     registers, counters and the rest are kept as they are, and the context is opened again when
@@ -480,6 +483,15 @@ class Event:
         pmu, event = self._where
         return EventInfo(self._context, pmu, event,
                          self.pmu) if event < len(self._context._pmu(pmu)) else None
+
+    @cached_property
+    def errata(self) -> tuple[Erratum, ...]:
+        """Errata that are about the event with its unit masks, modifiers and levels."""
+        ctx, e, out = self._context._handle(), new_struct("pfm_erratum_t"), list[Erratum]()
+        raw = c_string(self.text)
+        while lib.pfm_describe_text_erratum(ctx, raw, self.plm, len(out), e) == 0:
+            out.append(make_erratum(e))
+        return tuple(out)
 
     @property
     def name(self) -> str:

@@ -443,6 +443,17 @@ def test_registers_levels_and_attributes_of_a_processor(built_in):
     assert built_in.fallback_pmu is None
 
 
+def test_errata_of_a_processor_and_of_an_event(built_in):
+    """As pfm show --errata and pfm encode tell them."""
+    core = built_in.pmus["bdw"]
+    one = next(e for e in core.errata if "BDM76" in e.ids)
+    names = [core.events[i].name for i in one.events]
+    assert names and one.effect and one.source
+    told = built_in.encode("bdw::" + names[0]).errata
+    assert "BDM76" in {i for e in told for i in e.ids}
+    assert built_in.encode("coreduo::L2_Lines_In").errata == ()
+
+
 def test_a_list_of_events_is_split():
     assert perfmon.split_events("cycles, cpu/event=1,umask=2/,{a,b}:W,x,edge") == [
         "cycles", "cpu/event=1,umask=2/", "{a,b}:W", "x,edge"

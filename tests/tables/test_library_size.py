@@ -94,6 +94,7 @@ class Sizes(unittest.TestCase):
         self.assertLessEqual(each, 84)
 
     def test_founding_processors(self):
+        """The code is about 700 KiB of it; rules, errata and results that survive added 60."""
         image = os.path.join(self.folder, "founding.pmdb")
         files = sorted(glob.glob(os.path.join(EVENTS, "*.pmu")))
         subprocess.run([
@@ -103,7 +104,7 @@ class Sizes(unittest.TestCase):
         ], check=True)
         size = self.size_with_image(os.path.getsize(image))
         print("# %d bytes" % size)
-        self.assertLess(size, 832 << 10)
+        self.assertLess(size, 896 << 10)
 
     def test_a_processor_nobody_has(self):
         done = subprocess.run([

@@ -109,7 +109,7 @@ static void an_unknown_level_is_refused_by_name(void **state)
 	assert_non_null(strstr(text, "log_level"));
 }
 
-UNIT(context_log, cmocka_unit_test(debug_level_names_the_table_and_the_row),
+UNIT(machine_log, cmocka_unit_test(debug_level_names_the_table_and_the_row),
      cmocka_unit_test(default_level_has_warnings_only),
      cmocka_unit_test(a_damaged_image_is_a_warning_with_its_path),
      cmocka_unit_test(an_unknown_level_is_refused_by_name));
