@@ -449,9 +449,9 @@ def test_errata_of_a_processor_and_of_an_event(built_in):
     one = next(e for e in core.errata if "BDM76" in e.ids)
     names = [core.events[i].name for i in one.events]
     assert names and one.effect and one.source
-    told = built_in.encode("bdw::" + names[0]).errata
+    told = built_in.event("bdw::" + names[0]).errata
     assert "BDM76" in {i for e in told for i in e.ids}
-    assert built_in.encode("coreduo::L2_Lines_In").errata == ()
+    assert built_in.event("coreduo::L2_Lines_In").errata == ()
 
 
 def test_a_list_of_events_is_split():

@@ -333,7 +333,7 @@ def vocabulary(path):
             if n not in types(path) and n not in ("pfm_ctx_t", "pfm_session_t", "pfm_profile_t",
                                                   "pfm_symbols_t", "pfm_plan_t", "pfm_err_t",
                                                   "pfm_error_kind_t", "pfm_quality_t",
-                                                  "pfm_cause_t")
+                                                  "pfm_cause_t", "pfm_log_fn_t")
         ]
         for n in re.findall(r"\b((?:PFMLIB|PFM|PF5|PF6|PF67|PCNT)[A-Z0-9]*_?\w*\*?)",
                             re.sub(r"^\.Dt .*|\\&", "", text, flags=re.M)):
