@@ -27,7 +27,7 @@ IDENTITY = frozenset(("pmu", "section", "alias", "match", "fallback", "view", "t
                       "topdown"))
 FOR_READERS = frozenset(("section", "title", "list", "core", "boxes", "unit", "topdown"))
 ROW_STATEMENTS = frozenset(("event", "metric", "ratio", "synonym", "unsupported", "drop"))
-RATIO_WORDS = frozenset(("if", "else", "min", "max", "d_ratio"))
+RATIO_WORDS = frozenset(("if", "else", "min", "max", "d_ratio", "duration_time"))
 LONG = 100              # characters: longer words rarely occur twice
 SEVERAL = ("alt", "msr", "on_htoff")         # keys whose values are not plain numbers
 PLAIN = r"0x[0-9a-f]{1,16}|0|[1-9][0-9]{0,18}"
@@ -545,7 +545,8 @@ class Compiler(ErrataCompiler):
         """Adds ratios whose events this table has as metrics; the first one of a name."""
         for words, origin in self.ratios:
             formula = re.sub(r":[a-z]+=\w+", "", words[2].raw.partition("=")[2])
-            needed = set(re.findall(r"[A-Za-z_][A-Za-z0-9_.]*", formula)) - RATIO_WORDS
+            needed = set(re.findall(r"#?[A-Za-z_][A-Za-z0-9_.]*", formula))
+            needed = {n for n in needed if n not in RATIO_WORDS and n[0] != "#"}
             self.origin = origin
             if pt.fold(words[1].get_text()) not in self.names and all(pt.fold(n) in self.names
                                                                       for n in needed):

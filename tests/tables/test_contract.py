@@ -80,6 +80,12 @@ VALUES = (
      {"mem_bytes_rd": 3e9, "mem_bytes_wr": 1e9, "#duration_ms": 2000}, 2000),
     # Four slots a clock: 100 empty for the front end, 240 issued, 200 of them retired.
     ("hip08", "topdown_backend", {"FETCH_BUBBLE": 100, "INST_SPEC": 240, "CPU_CYCLES": 100}, 0.15),
+    ("hip08", "topdown_backend_memory",
+     {"FETCH_BUBBLE": 100, "INST_SPEC": 240, "CPU_CYCLES": 100, "MEM_STALL_ANYLOAD": 10,
+      "EXE_STALL_CYCLE": 30}, 0.05),
+    ("ampereone", "topdown_backend_memory",
+     {"STALL_SLOT_BACKEND": 80, "CPU_CYCLES": 100, "#slots": 8, "STALL_BACKEND_CACHE": 20,
+      "STALL_BACKEND_TLB": 4, "STALL_BACKEND": 40}, 0.06),
     ("hip08", "topdown_bad_speculation",
      {"INST_SPEC": 240, "INST_RETIRED": 200, "CPU_CYCLES": 100}, 0.1),
     ("hip08", "membw_read", {"rd_ddr_64b": 1e6, "rd_ddr_128b": 2e6, "#duration_ms": 1000}, 320),
