@@ -55,6 +55,8 @@ static bool read_counts_now(struct serve *s)
 	if (read_targets(&s->job.targets) != EXIT_DONE)
 		return false;
 	note_own_times(s);
+	s->job.timing.paused = compute_paused_seconds(s) - s->paused_before;
+	s->paused_before += s->job.timing.paused;
 	set_own_counts(&s->job, elapsed, -1, -1);
 	gather_rows(&s->job, true);
 	if (!update_series(&s->job, elapsed)) {
@@ -73,13 +75,28 @@ static bool read_counts_now(struct serve *s)
 	return true;
 }
 
-/* With --rotate, a reading covers whole cycles. */
+/* With --rotate: moves the counters of what was on until now, or between the ends of turns of what
+ * takes no turns. */
+static bool move_totals(struct serve *s, bool is_turn_over)
+{
+	if (read_targets(&s->job.targets) != EXIT_DONE)
+		return false;
+	s->version++;
+	if (is_turn_over)
+		s->last_turn = now_ns();
+	if (add_turns(&s->job, is_turn_over))
+		return true;
+	report_no_memory();
+	return false;
+}
+
+/* With --rotate, metrics and quality are of whole cycles; the counters move with each turn. */
 bool refresh_counts(struct serve *s)
 {
-	const bool is_old = !s->figures.readings ||
-	                    (!s->job.rotation.is_on && now_ns() - s->last_reading >= s->shared_ns);
-
-	return !is_old || read_counts_now(s);
+	if (s->job.rotation.is_on && s->figures.readings)
+		return move_totals(s, false);
+	return (s->figures.readings && now_ns() - s->last_reading < s->shared_ns) ||
+	       read_counts_now(s);
 }
 
 /* ---- beginning ------------------------------------------------------------------------------- */
@@ -108,6 +125,30 @@ static void report_missing_counts(const struct stat_result *result)
 		if (*info->remedy)
 			fprintf(stderr, "  %s\n", info->remedy);
 	}
+}
+
+/* True if a person has to give the service a right: it counts after its next start. */
+static bool lacks_right(const struct stat_targets *targets)
+{
+	for (unsigned k = 0; k < targets->n; k++)
+		for (unsigned i = 0; i < targets->list[k].n; i++)
+			if (targets->list[k].counts[i].cause == PFM_CAUSE_PERMISSION)
+				return true;
+	return false;
+}
+
+/* Nothing can be counted now. Causes of this machine do not go away with another start, and are
+ * served. */
+static int report_nothing_counted(struct stat_job *job)
+{
+	gather_rows(job, true);
+	report_missing_counts(&job->result);
+	if (!lacks_right(&job->targets)) {
+		fputs("pfm serve: nothing can be counted; the causes are served\n", stderr);
+		return EXIT_DONE;
+	}
+	fputs("pfm serve: nothing can be counted\n", stderr);
+	return EXIT_REFUSED;
 }
 
 static int check_series(struct serve *s)
@@ -147,7 +188,9 @@ static int start_counts(struct serve *s)
 		return EXIT_REFUSED;
 	limit_files(&s->budget);
 	job->request.counters_free = (unsigned)s->budget.resources[BUDGET_COUNTERS_FREE].limit;
-	rc = plan_stat_metrics(job);
+	rc = drop_bad_events(job);
+	if (rc == EXIT_DONE)
+		rc = plan_stat_metrics(job);
 	if (rc == EXIT_DONE)
 		rc = make_targets(job);
 	if (rc == EXIT_DONE)
@@ -165,12 +208,9 @@ static int start_counts(struct serve *s)
 	s->last_reading = now_ns();
 	if (rc != EXIT_DONE)
 		return rc;
-	if (job->targets.has_cgroup_patterns || !has_nothing_to_count(job))
-		return EXIT_DONE;
-	gather_rows(job, true);
-	report_missing_counts(&job->result);
-	fputs("pfm serve: nothing can be counted\n", stderr);
-	return EXIT_REFUSED;
+	return job->targets.has_cgroup_patterns || !has_nothing_to_count(job)
+	               ? EXIT_DONE
+	               : report_nothing_counted(job);
 }
 
 /* Says what this build cannot do before anything else. */
@@ -244,7 +284,7 @@ static int rotate_groups(struct serve *s, uint64_t *slot_end)
 	if (!*slot_end)
 		*slot_end = now_ns() + compute_slot_end(r);
 	if (now_ns() >= *slot_end) {
-		if (read_targets(&s->job.targets) != EXIT_DONE)
+		if (!move_totals(s, true))
 			return -1;
 		gather_slice(&s->job);
 		end_slice(&s->job);

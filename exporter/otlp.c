@@ -32,8 +32,7 @@ enum {
 	CONNECT_MS = 3000,
 	FIRST_WAIT_MS = 1000, /* before the second attempt */
 	LONGEST_WAIT_MS = 60000,
-	MS = 1000000,
-	HOST_SIZE = 256
+	MS = 1000000
 };
 
 struct otlp_request {
@@ -56,7 +55,7 @@ struct serve_otlp {
 	bool has_failed;   /* the last attempt failed; reported once */
 	uint64_t start_ns; /* start of the sums by the system's clock, and */
 	uint64_t opened;   /* by now_ns() */
-	char host[HOST_SIZE];
+	struct otlp_resource resource;
 	char error[CURL_ERROR_SIZE];
 };
 
@@ -122,8 +121,8 @@ int open_otlp(struct serve *s)
 	o->easy = curl.curl_easy_init();
 	if (!o->url || !o->multi || !o->easy || !set_options(o))
 		return report_no_memory();
-	if (gethostname(o->host, sizeof(o->host) - 1) != 0)
-		o->host[0] = '\0';
+	if (!make_otlp_resource(&o->resource, s->command_line))
+		return report_no_memory();
 	o->start_ns = read_system_clock();
 	o->opened = now_ns();
 	o->next_request = now_ns() + s->job.timing.interval;
@@ -169,7 +168,9 @@ static bool queue_request(struct serve *s)
 {
 	struct serve_otlp *o = s->otlp;
 	const uint64_t now = read_system_clock();
-	struct otlp_metrics metrics = { .start_ns = compute_sums_start(o, now), .now_ns = now };
+	struct otlp_metrics metrics = { .start_ns = compute_sums_start(o, now),
+		                        .now_ns = now,
+		                        .opened = o->opened };
 	struct exposition x = { .format = EXPOSITION_OTLP, .otlp = &metrics };
 	struct message request;
 	char *body;
@@ -177,7 +178,7 @@ static bool queue_request(struct serve *s)
 
 	put_series(&x, &s->job);
 	put_self_series(&x, s);
-	request = otlp_end(&metrics, PERFMON_VERSION, o->host);
+	request = otlp_end(&metrics, PERFMON_VERSION, o->resource.at);
 	size = request.n;
 	body = (char *)request.bytes;
 	if (request.failed) {
@@ -364,6 +365,7 @@ void close_otlp(struct serve *s)
 	if (o->multi)
 		curl.curl_multi_cleanup(o->multi);
 	curl.curl_slist_free_all(o->headers);
+	free_otlp_resource(&o->resource);
 	free(o->url);
 	free(o);
 	s->otlp = NULL;

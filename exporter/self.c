@@ -104,7 +104,9 @@ static void put_readings(struct exposition *x, const struct serve *s)
 
 	put_counter(x, "perfmon_readings", "Readings of the counters.", f->readings);
 	put_gauge(x, "perfmon_reading_age_seconds", "seconds", "Age of the counts of this text.",
-	          (double)(now_ns() - s->last_reading) / NS);
+	          (double)(now_ns() -
+	                   (s->last_turn > s->last_reading ? s->last_turn : s->last_reading)) /
+	                  NS);
 	put_gauge(x, "perfmon_reading_duration_seconds", "seconds", "Duration of the last reading.",
 	          f->reading_seconds);
 	put_gauge(x, "perfmon_reading_interval_seconds", "seconds",
@@ -133,6 +135,17 @@ static void put_clients(struct exposition *x, const struct serve *s)
 	            f->textfile_errors);
 }
 
+static void put_lock_holder(struct exposition *x, const struct serve *s)
+{
+	char pid[24];
+
+	snprintf(pid, sizeof(pid), "%ld", s->lock_holder_pid);
+	begin_family(x, "perfmon_lock_holder", FAMILY_INFO, "",
+	             "The process for which counting is paused: it has the lock of --give-way.");
+	put_whole_sample(
+		x, (struct label[]){ { "process", s->lock_holder }, { "pid", pid }, { 0 } }, 1);
+}
+
 static void put_pauses(struct exposition *x, const struct serve *s)
 {
 	begin_family(x, "perfmon_paused", FAMILY_GAUGE, "",
@@ -145,6 +158,8 @@ static void put_pauses(struct exposition *x, const struct serve *s)
 	if (s->budget.resources[BUDGET_INTERRUPTS].limit > 0)
 		put_whole_sample(x, (struct label[]){ { "reason", "budget" }, { 0 } },
 		                 s->paused_since && strcmp(s->pause_reason, "budget") == 0);
+	if (s->paused_since && *s->lock_holder)
+		put_lock_holder(x, s);
 	begin_family(x, "perfmon_paused_seconds", FAMILY_COUNTER, "seconds",
 	             "Time in which counting was paused.");
 	put_real_sample(x, NULL, compute_paused_seconds(s));
@@ -187,8 +202,18 @@ void put_self_series(struct exposition *x, const struct serve *s)
 		          s->job.targets.n);
 		put_gauge(
 			x, "perfmon_cgroups_omitted", "",
-			"Control groups that are not counted because --max-series allows no more.",
+			"Control groups that are not counted, because --max-series allows no more "
+			"or files lack.",
 			(double)s->cgroups.n_omitted);
+		put_gauge(x, "perfmon_cgroups_without_files", "",
+		          "Those of them for which files lack (RLIMIT_NOFILE).",
+		          (double)s->cgroups.n_without_files);
+		put_gauge(x, "perfmon_cgroups_missing", "",
+		          "Names of --for-each-cgroup that are no control group now.",
+		          (double)s->cgroups.n_missing);
+		put_counter(x, "perfmon_cgroups_failures",
+		            "Readings at which the control groups could not be listed.",
+		            s->cgroups.n_failures);
 		put_counter(x, "perfmon_cgroups_added", "Control groups that were found.",
 		            s->cgroups.n_born);
 		put_counter(x, "perfmon_cgroups_removed", "Control groups that ended.",

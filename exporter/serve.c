@@ -14,6 +14,8 @@ enum {
 	OPT_LISTEN = LONG_ONLY,
 	OPT_ALLOW_HOST,
 	OPT_TEXTFILE,
+	OPT_NODE_NAMES,
+	OPT_FULL_QUALITY,
 	OPT_MAX_SERIES,
 	OPT_GIVE_WAY,
 	OPT_LINES,
@@ -53,6 +55,11 @@ static const struct command_option options[] = {
 	  "answer requests for these names of the machine, besides localhost and addresses" },
 	{ OPT_TEXTFILE, "textfile", "FILE",
 	  "replace FILE at each interval, for a textfile collector" },
+	{ OPT_NODE_NAMES, "node-names", NULL,
+	  "with --textfile: name counts as node_exporter's perf collector does, which must be "
+	  "off" },
+	{ OPT_FULL_QUALITY, "full-quality", NULL,
+	  "serve a series for each state of quality, besides its rank" },
 	{ 'I', "interval", "MS",
 	  "read the counters at most every MS milliseconds, default 50; with --textfile: replace "
 	  "the file, with --otlp: send, every MS milliseconds, default 10000" },
@@ -103,7 +110,8 @@ static int set_cgroups(struct command_args *args, struct stat_job *job, const ch
 			args, "expected one list of control groups, separated by commas.");
 	job->targets.cgroups = strdup(names);
 	job->targets.each_cgroup = job->targets.tell_cgroups = true;
-	job->targets.has_cgroup_patterns = job->options.no_ratios = is_cgroup_pattern(names);
+	/* Names are patterns that match themselves: such a group may come later, or come again. */
+	job->targets.has_cgroup_patterns = job->options.no_ratios = true;
 	return job->targets.cgroups ? -1 : report_no_memory();
 }
 
@@ -135,6 +143,8 @@ static int parse_serve_option(struct command_args *args, struct serve *s, int id
 		break;
 	case OPT_ALLOW_HOST: s->hosts = value; break;
 	case OPT_TEXTFILE: s->textfile = value; break;
+	case OPT_NODE_NAMES: s->has_node_names = true; break;
+	case OPT_FULL_QUALITY: job->options.has_full_quality = true; break;
 	case OPT_MAX_SERIES:
 		return option_number(args, "--max-series", value, 1, 100000000, &s->max_series)
 		               ? -1
@@ -184,6 +194,20 @@ static void set_usual_intervals(struct serve *s)
 		s->shared_ns = usual_interval * MS;
 }
 
+/* Keeps the options as one text. NULL without memory. */
+static char *join_options(char *const *argv, int argc)
+{
+	size_t size = 1, at = 0;
+	char *text;
+
+	for (int i = 1; i < argc; i++)
+		size += strlen(argv[i]) + 1;
+	text = calloc(1, size);
+	for (int i = 1; text && i < argc; i++)
+		at += (size_t)snprintf(text + at, size - at, "%s ", argv[i]);
+	return text;
+}
+
 static int read_options(struct command_args *args, struct serve *s)
 {
 	const char *value;
@@ -221,16 +245,18 @@ static int run_serve(struct command_args *args)
 	int status;
 
 	s = (struct serve){ .max_series = 10000 };
-	s.job.options.all_cpus = true;
+	s.job.options.all_cpus = s.job.request.keeps_refused = s.job.rotation.skips_unknown = true;
 	s.job.report.out = stdout;
 	s.job.options.format = EXPOSITION_OPENMETRICS;
 	note_start_time();
 	/* Keeps the memory of a text for the next one: returning it costs more than a reading. */
 	mallopt(M_TRIM_THRESHOLD, KEPT_MEMORY);
 	program_name = "pfm serve";
-	status = read_options(args, &s);
+	s.command_line = join_options(args->argv, args->argc);
+	status = s.command_line ? read_options(args, &s) : report_no_memory();
 	if (status < 0)
 		status = serve_counts(&s);
+	free(s.command_line);
 	close_listeners(&s);
 	close_probe(&s);
 	free_series(&s.job.report);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* pfm serve: options (serve.c), the loop (loop.c), addresses (listen.c), HTTP
- * (http.h), gzip (gzip.c), lines (lines.c), OTLP (otlp.c), the file for a textfile
+ * (http.h), gzip (gzip.c), lines (lines.c), OTLP (otlp.c, resource.c), the file for a textfile
  * collector (textfile.c), figures about itself (self.c), the lock of --give-way
  * (lock.c) and its probe (probe.c), and --budget (budget.c). One thread does
  * everything. */
@@ -96,6 +96,8 @@ struct serve {
 	char *temporary; /* name of the file until it is complete */
 	int textfile_error;
 	uint64_t max_series;
+	uint64_t last_turn;    /* time of the end of the last turn, with --rotate */
+	bool has_node_names;   /* --node-names: the textfile has the names of node_exporter */
 	uint64_t shared_ns;    /* a reading is shared by clients that come within this time */
 	uint64_t last_reading; /* time; 0: there was no reading */
 	uint64_t version;      /* of the counts: changes with each reading */
@@ -103,7 +105,10 @@ struct serve {
 	const char *lock_path; /* of --give-way; NULL: without a lock */
 	int lock_fd;
 	uint64_t paused_since, paused_ns; /* paused_since: time; 0 while counting */
-	const char *pause_reason;         /* "lock", "events" or "budget" */
+	double paused_before;             /* seconds of all pauses, at the last reading */
+	char lock_holder[64];             /* the process that has the lock; "" if unknown */
+	long lock_holder_pid;
+	const char *pause_reason; /* "lock", "events" or "budget" */
 	struct serve_probe probe;
 	struct cgroup_figures cgroups; /* of patterns */
 	struct serve_budget budget;
@@ -112,6 +117,7 @@ struct serve {
 	const char *lines_path; /* of --lines; NULL: not given */
 	struct serve_lines *lines;
 	const char *otlp_url; /* of --otlp; NULL: not given */
+	char *command_line;   /* the options */
 	struct serve_otlp *otlp;
 };
 
@@ -122,15 +128,15 @@ struct serve {
 /* Counts and serves until a signal ends it. Returns an exit status. */
 int serve_counts(struct serve *s);
 
-/* Makes the text of the last reading; the caller frees it. NULL without memory. */
-char *make_serve_text(struct serve *s, enum exposition_format format, size_t *size);
+/* Makes the text of the last reading for the textfile; the caller frees it. NULL without memory. */
+char *make_textfile_text(struct serve *s, size_t *size);
 /* Reads the counters, unless another client has just had them read. False if they cannot be read,
  * which ends the service. */
 bool refresh_counts(struct serve *s);
 
 /* ---- figures about itself (self.c) ----------------------------------------------------------- */
 
-enum { SERVE_SELF_SERIES = 52 };
+enum { SERVE_SELF_SERIES = 58 };
 uint64_t count_open_files(void);
 /* Call this when the service begins. */
 void note_start_time(void);
@@ -199,6 +205,22 @@ int compute_lines_timeout(const struct serve *s, int most);
 /* Handles requests. False if the counters could not be read. */
 bool run_lines(struct serve *s);
 void close_lines(struct serve *s);
+
+/* ---- what OTLP says about the service and its machine (resource.c) --------------------------- */
+
+enum { MAX_ATTRIBUTES = 64 };
+
+/* Attributes; those of OTEL_RESOURCE_ATTRIBUTES and OTEL_SERVICE_NAME replace others. */
+struct otlp_resource {
+	struct label at[MAX_ATTRIBUTES + 1];
+	unsigned n;
+	char *texts[2 * MAX_ATTRIBUTES];
+	unsigned n_texts;
+};
+
+/* @command_line: tells services of one machine from each other. False without memory. */
+bool make_otlp_resource(struct otlp_resource *r, const char *command_line);
+void free_otlp_resource(struct otlp_resource *r);
 
 /* ---- OTLP (otlp.c) --------------------------------------------------------------------------- */
 

@@ -14,13 +14,23 @@ static void put_first_part(struct exposition *x, const struct serve *s)
 	put_series(x, &s->job);
 }
 
+/* Ends a text, which is known when its file is closed. NULL without memory. */
+static char *close_text(const struct exposition *x, char **text)
+{
+	const bool failed = x->failed || ferror(x->out) != 0;
+
+	if (fclose(x->out) == 0 && !failed)
+		return *text;
+	free(*text);
+	return NULL;
+}
+
 /* Makes a part; *@n_samples: those before it, and with it. NULL without memory. */
 static char *make_part(struct serve *s, enum exposition_format format, bool is_first,
                        size_t *n_samples, size_t *size)
 {
 	struct exposition x = { .format = format, .n_samples = *n_samples };
 	char *text = NULL;
-	bool failed;
 
 	x.out = open_memstream(&text, size);
 	if (!x.out)
@@ -31,11 +41,7 @@ static char *make_part(struct serve *s, enum exposition_format format, bool is_f
 		put_self_series(&x, s);
 	end_exposition(&x);
 	*n_samples = x.n_samples;
-	failed = x.failed || ferror(x.out) != 0;
-	if (fclose(x.out) == 0 && !failed)
-		return text;
-	free(text);
-	return NULL;
+	return close_text(&x, &text);
 }
 
 /* Joins two texts and frees the second. */
@@ -108,13 +114,21 @@ char *make_answer(struct serve *s, struct kept_texts *kept, enum exposition_form
 	return is_gzip ? join_gzip(first, last, size) : join_texts(first, last, size);
 }
 
-char *make_serve_text(struct serve *s, enum exposition_format format, size_t *size)
+/* node_exporter joins the files of a folder and its own families in one text. */
+char *make_textfile_text(struct serve *s, size_t *size)
 {
-	struct kept_texts kept = { 0 };
-	char *text = make_answer(s, &kept, format, false, size);
+	struct exposition x = { .format = EXPOSITION_PROMETHEUS,
+		                .has_own_names = true,
+		                .keeps_node_names = s->has_node_names };
+	char *text = NULL;
 
-	free_kept_texts(&kept);
-	return text;
+	x.out = open_memstream(&text, size);
+	if (!x.out)
+		return NULL;
+	put_series(&x, &s->job);
+	put_self_series(&x, s);
+	end_exposition(&x);
+	return close_text(&x, &text);
 }
 
 void free_kept_texts(struct kept_texts *kept)

@@ -77,7 +77,7 @@ static void report_textfile(struct serve *s, int err)
 void write_textfile(struct serve *s)
 {
 	size_t size;
-	char *text = make_serve_text(s, EXPOSITION_PROMETHEUS, &size);
+	char *text = make_textfile_text(s, &size);
 	int err = text ? replace_file(s, text, size) : ENOMEM;
 
 	free(text);

@@ -167,17 +167,52 @@ class Requests(unittest.TestCase):
         unit, _, ((_, value, _), ), _ = found["perfmon_event_seconds"]
         self.assertEqual(unit, "s")
         self.assertAlmostEqual(value, (4 * 1073741824 + 6) / 1e9)
-        states = {
-            labels["perfmon_event_quality"]: value
-            for labels, value, _ in found["perfmon_event_quality"][2]
-            if labels["event"] == "branch-misses"
-        }
-        self.assertEqual({s for s, v in states.items() if v}, {"not counted"})
-        self.assertEqual(set(states.values()), {0, 1})
+        ranks = {labels["event"]: value
+                 for labels, value, _ in found["perfmon_event_quality_rank"][2]}
+        self.assertEqual(ranks, {"page-faults": 0, "task-clock": 0, "branch-misses": 3})
         self.assertNotIn("node_perf_branch_misses", found)    # no value, no sample
         second = metrics_of(r.got[1][2], r.got[1][1])
         self.assertEqual(second["perfmon_readings"][2][0][1],
                          found["perfmon_readings"][2][0][1] + 1)
+
+    def test_identity(self):
+        """Three hosts, and two services of one host, stay apart; a service that starts again is
+        the same. What the environment says counts more."""
+        if not shutil.which("protoc"):
+            self.skipTest("protoc is missing (Debian package protobuf-compiler)")
+
+        def resource(*words, **env):
+            with Receiver(200) as r:
+                with Server("--otlp", "http://127.0.0.1:%d" % r.server.server_address[1], "-I",
+                            "20", *words, env={**os.environ, **env}):
+                    r.wait_for(1)
+            _, headers, body = r.got[0]
+            return attributes(values(decode(body, headers), "resource_metrics", "resource")[0])
+
+        with Receiver(200) as r:
+            found = []
+            for words in (["page-faults"], ["page-faults"], ["minor-faults"]):
+                n = len(r.got)
+                with Server("--otlp", r.url, "-I", "20", "-e", *words):
+                    r.wait_for(n + 1)
+                _, headers, body = r.got[n]
+                found.append(
+                    attributes(values(decode(body, headers), "resource_metrics", "resource")[0]))
+        ids = [f["service.instance.id"] for f in found]
+        self.assertEqual((ids[0] == ids[1], ids[1] == ids[2]), (True, False), ids)
+        self.assertRegex(ids[0], r"^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-"
+                         r"[0-9a-f]{12}$")
+        machine = os.uname()
+        self.assertEqual((found[0]["host.name"], found[0]["os.type"], found[0]["os.version"]),
+                         (socket.gethostname(), "linux", machine.release))
+        self.assertEqual(found[0]["host.arch"], {"x86_64": "amd64", "aarch64": "arm64"}.get(
+            machine.machine, machine.machine))
+        if os.path.exists("/etc/machine-id") and read("/etc/machine-id").strip():
+            self.assertEqual(found[0]["host.id"], read("/etc/machine-id").strip())
+        given = resource("-e", "page-faults", OTEL_SERVICE_NAME="counts", NODE_NAME="node7",
+                         OTEL_RESOURCE_ATTRIBUTES="host.name=other,team=a%20b%2Cc,bad,=x")
+        self.assertEqual((given["service.name"], given["k8s.node.name"], given["host.name"],
+                          given["team"]), ("counts", "node7", "other", "a b,c"))
 
     def test_a_path_of_its_own(self):
         for url, path in (("/", "/v1/metrics"), ("/otlp", "/otlp"), ("/a/b?c=d", "/a/b?c=d")):
@@ -259,11 +294,11 @@ class Clock(unittest.TestCase):
                         self.find(
                             lambda: openmetrics.parse(read(place.folder + "/counts.prom"),
                                                       openmetrics=False),
-                            "node_perf_page_faults_total"))
+                            "perfmon_page_faults_total"))
                 r.stop.set()
                 load.join()
         for found, name, suffix in ((answers, "node_perf_page_faults", ""),
-                                    (files, "node_perf_page_faults_total", "_total")):
+                                    (files, "perfmon_page_faults_total", "_total")):
             faults = [openmetrics.value(f, name) for f in found]
             self.assertTrue(all(b > a for a, b in zip(faults, faults[1:])), faults)
             readings = [openmetrics.value(f, "perfmon_readings" + suffix) for f in found]

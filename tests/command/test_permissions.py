@@ -456,7 +456,7 @@ class Services(unittest.TestCase):
         self.assertEqual(said.returncode, 0, said.stderr)
         self.assertRegex(said.stdout, r'(?m)^node_perf_page_faults_total\{.*\} \d+$')
         self.assertRegex(said.stdout,
-                         r'(?m)^perfmon_event_quality\{event="page-faults",.*="exact"\} 1$')
+                         r'(?m)^perfmon_event_quality_rank\{event="page-faults",.*\} 0$')
         self.assertIn("HTTP/1.1 200", said.stdout)
         pid = self.inside("systemctl", "show", "--value", "-p", "MainPID", unit).stdout.strip()
         status = dict(

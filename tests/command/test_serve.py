@@ -33,7 +33,9 @@ import test_answers  # noqa: E402
 PFM = os.path.abspath(os.environ.get("PFM", "pfm"))
 SOURCE = os.environ.get("PERFMON_SOURCE") or os.path.dirname(
     os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-QUALITIES = ["exact", "scaled", "partial", "not counted", "not supported"]
+QUALITIES = [
+    "exact", "scaled", "partial", "not counted", "not supported", "pretended", "simulated"
+]
 
 
 def run(*words, status=0, **more):
@@ -50,7 +52,9 @@ def split(text):
 
 
 def quality(families, family="perfmon_event_quality", **labels):
-    """The state that is true."""
+    """The state that is true, or that of the rank."""
+    if family not in families:
+        return QUALITIES[int(openmetrics.value(families, family + "_rank", **labels))]
     states = [
         s for s in QUALITIES if openmetrics.value(families, family, **labels, **{family: s}) == 1
     ]
@@ -188,8 +192,8 @@ class Large(unittest.TestCase):
                           r"\g<1>0-1399", f.read())
         with open(machine, "w", encoding="utf-8") as f:
             f.write(text)
-        with Server("--listen", "127.0.0.1:0", "--per-cpu", "--max-series", "200000", "-I",
-                    "600000", program=("scripted", "serve"), env=place.env, cwd=place.folder) as s:
+        with Server("--listen", "127.0.0.1:0", "--per-cpu", "--full-quality", "--max-series",
+                    "200000", "-I", "600000", program=("scripted", "serve"), env=place.env, cwd=place.folder) as s:
             address = s.address()
 
             def cpu_seconds():
@@ -1165,8 +1169,26 @@ class Textfile(unittest.TestCase):
             self.wait(lambda: socket.socket().connect_ex(("127.0.0.1", port)) == 0)
             text = ask(("127.0.0.1", port), b"GET /metrics HTTP/1.0\r\n\r\n")[2]
             p.terminate()
-        self.assertRegex(text, r"(?m)^node_perf_page_faults_total\{.*\} \d")
+        self.assertRegex(text, r"(?m)^perfmon_page_faults_total\{.*\} \d")
         self.assertRegex(text, r"(?m)^node_textfile_scrape_error 0$")
+        # Its own process_ families are among its own; no family comes twice.
+        types = re.findall(r"(?m)^# TYPE (\S+)", text)
+        self.assertEqual(len(types), len(set(types)))
+        self.assertIn("process_open_fds", types)
+        self.assertIn("perfmon_process_open_fds", types)
+
+    def test_names_are_its_own(self):
+        """No family has the name of one of node_exporter's; with --node-names counts have the names
+        of its perf collector, and never those of its process."""
+        for words, prefix in (((), "perfmon_"), (("--node-names", ), "node_perf_")):
+            with Server("--textfile", self.path, "-I", "10", *words):
+                self.wait(self.read)
+                f = openmetrics.parse(self.read(), openmetrics=False)
+            self.assertEqual({name for name in f if not name.startswith("perfmon_")},
+                             {name for name in f if name.startswith("node_perf_")})
+            self.assertIn(prefix + "page_faults_total", f)
+            self.assertIn("perfmon_process_cpu_seconds_total", f)
+            os.path.exists(self.path) and os.remove(self.path)
 
 
     def test_give_way(self):
@@ -1180,17 +1202,192 @@ class Textfile(unittest.TestCase):
 
         with Server("--textfile", self.path, "-I", "20", "-e", "page-faults",
                     "--give-way=" + lock) as s:
-            self.wait(lambda: self.read() and find("node_perf_page_faults_total") is not None)
+            self.wait(lambda: self.read() and find("perfmon_page_faults_total") is not None)
             self.assertEqual(find("perfmon_paused", reason="lock"), 0)
+            # Only its owner and members of its group may open it.
+            self.assertEqual(os.stat(lock).st_mode & 0o777, 0o660)
             with open(lock, "rb") as f:
                 fcntl.flock(f, fcntl.LOCK_EX)
                 self.wait(lambda: find("perfmon_paused", reason="lock") == 1 and find(
-                    "node_perf_page_faults_total") is None)
+                    "perfmon_page_faults_total") is None)
+                with open("/proc/self/comm", encoding="utf-8") as own:
+                    name = own.read().strip()
+                self.assertEqual(find("perfmon_lock_holder_info", process=name,
+                                      pid=str(os.getpid())), 1)
+                self.assertEqual(find("perfmon_event_cause_info", cause="paused"), 1)
+                self.assertIn("'%s' (process %d) has the lock" % (name, os.getpid()),
+                              s.wait_for("has the lock"))
                 time.sleep(0.1)
             self.wait(lambda: find("perfmon_paused", reason="lock") == 0 and find(
-                "node_perf_page_faults_total") is not None)
+                "perfmon_page_faults_total") is not None)
+            self.assertNotIn("perfmon_lock_holder_info",
+                             openmetrics.parse(self.read(), openmetrics=False))
             self.assertGreater(find("perfmon_paused_seconds_total"), 0.1)
             s.end()
+
+
+class Pauses(unittest.TestCase):
+    """A pause within an interval. The clock of all CPUs is known."""
+
+    def test_partial(self):
+        """The count of an interval with a pause is partial, its share is that of the time outside
+        of it, and the next interval is exact again."""
+        with tempfile.TemporaryDirectory() as folder:
+            lock = os.path.join(folder, "lock")
+            with Server("--listen", "127.0.0.1:0", "-e", "task-clock", "-M",
+                        "software::faults_per_second", "--give-way=" + lock) as s:
+                address = s.address()
+
+                def read():
+                    return openmetrics.parse(ask(address, OPENMETRICS)[2])
+
+                first = read()
+                time.sleep(0.3)
+                with open(lock, "rb") as f:
+                    fcntl.flock(f, fcntl.LOCK_EX)
+                    time.sleep(0.5)
+                time.sleep(0.3)
+                second = read()
+                time.sleep(0.06)
+                third = read()
+        elapsed = openmetrics.value(second, "perfmon_reading_interval_seconds")
+        clock = (openmetrics.value(second, "perfmon_event_seconds") - openmetrics.value(
+            first, "perfmon_event_seconds")) / os.cpu_count()
+        paused = openmetrics.value(second, "perfmon_paused_seconds")
+        share = openmetrics.value(second, "perfmon_event_running_ratio", event="task-clock")
+        self.assertGreater(paused, 0.2)
+        self.assertLess(abs(clock + paused - elapsed), 0.1)
+        self.assertAlmostEqual(share, 1 - paused / elapsed, delta=0.02)
+        self.assertEqual([quality(f, event="task-clock") for f in (first, second, third)],
+                         ["exact", "partial", "exact"])
+        self.assertEqual(openmetrics.value(second, "perfmon_event_cause", event="task-clock",
+                                           cause="paused"), 1)
+        self.assertEqual(quality(second, "perfmon_metric_quality", metric="faults_per_second"),
+                         "partial")
+        self.assertNotIn("paused", str(third["perfmon_event_cause"].samples))
+
+    def test_an_open_lock_is_closed(self):
+        """A lock that every user may open is limited to its group."""
+        with tempfile.TemporaryDirectory() as folder:
+            lock = os.path.join(folder, "lock")
+            with open(lock, "w", encoding="ascii"):
+                os.chmod(lock, 0o664)
+            with Server("--listen", "127.0.0.1:0", "-e", "page-faults", "--give-way=" + lock) as s:
+                s.address()
+                self.assertEqual(os.stat(lock).st_mode & 0o777, 0o660)
+
+
+class Missing(unittest.TestCase):
+    """Events and metrics that this machine does not have: the others are served, and these have a
+    cause."""
+
+    def setUp(self):
+        self.place = test_answers.Place()
+        self.addCleanup(self.place.close)
+
+    def serve(self, *words):
+        s = Server("--listen", "127.0.0.1:0", *words, program=("scripted", "serve"),
+                   env=self.place.env, cwd=self.place.folder)
+        with s:
+            f = openmetrics.parse(ask(s.address(), OPENMETRICS)[2])
+            s.end()
+        return f, "".join(s.said)
+
+    def causes(self, f, family="perfmon_event_cause", name="event"):
+        return {dict(labels)[name]: dict(labels)["cause"] for labels in f[family].samples}
+
+    def test_unknown_names(self):
+        f, said = self.serve("-e", "page-faults,toy::Unknown,nonsense", "-M",
+                             "software::faults_per_second,no_such_metric")
+        self.assertEqual(openmetrics.value(f, "node_perf_page_faults"), 4 * 1234567 + 6)
+        self.assertEqual(quality(f, event="page-faults"), "exact")
+        for event in ("toy::Unknown", "nonsense"):
+            self.assertEqual(quality(f, event=event), "not supported")
+            self.assertEqual(self.causes(f)[event], "unknown event")
+            self.assertIn(event, said)
+        self.assertEqual(quality(f, "perfmon_metric_quality", metric="no_such_metric"),
+                         "not supported")
+        self.assertIn("no_such_metric", self.causes(f, "perfmon_metric_cause", "metric"))
+        self.assertEqual(sum(len(family.samples) for family in f.values()),
+                         openmetrics.value(f, "perfmon_series"))
+
+    def test_in_turns(self):
+        f, _ = self.serve("--rotate=50", "--wish", "no_such_metric=3", "-e",
+                          "toy::Falls,toy::Unknown,toy::Trips", "-M", "no_such_metric")
+        self.assertEqual(self.causes(f)["toy::Unknown"], "unknown event")
+        self.assertIn("no_such_metric", self.causes(f, "perfmon_metric_cause", "metric"))
+        self.assertEqual({dict(labels)["event"] for labels in
+                          f["perfmon_event_quality_rank"].samples},
+                         {"toy::Falls", "toy::Trips", "toy::Unknown"})
+
+    def test_events_that_cannot_be_counted(self):
+        """A machine that can count none of the events serves why."""
+        f, said = self.serve("-e", "coreduo::Instr_Ret,coreduo::L2_Rqsts")
+        self.assertEqual(set(self.causes(f)), {"Instr_Ret", "L2_Rqsts"})
+        self.assertIn("nothing can be counted; the causes are served", said)
+
+
+class Turns(unittest.TestCase):
+    """--rotate: each counter moves at the end of its turn, not once in a cycle."""
+
+    def test_counters_move(self):
+        """On this machine software events take no turns: their counts are those of the scrape."""
+        with Server("--listen", "127.0.0.1:0", "--rotate=60000", "-e", "task-clock") as s:
+            address = s.address()
+            seen = []
+            for _ in range(4):
+                f = openmetrics.parse(ask(address, OPENMETRICS)[2])
+                seen.append((time.monotonic(),
+                             openmetrics.value(f, "perfmon_event_seconds") / os.cpu_count()))
+                time.sleep(0.2)
+        for (t1, v1), (t2, v2) in zip(seen, seen[1:]):
+            self.assertLess(abs(v2 - v1 - (t2 - t1)), 0.1)
+
+    def test_within_a_cycle(self):
+        """Falls and Trips share a counter of the toy and take turns of 0.2 s. A wish makes the cycle
+        last a minute; within four seconds each counter moves with its turns."""
+        place = test_answers.Place()
+        self.addCleanup(place.close)
+        stop = threading.Event()
+        path = os.path.join(place.folder, "counts")
+        with open(path, encoding="ascii") as f:
+            rows = [line.split() for line in f if line.strip() and line[0] != "#"]
+        begin = time.monotonic()
+
+        def write():
+            ms = int((time.monotonic() - begin) * 1000) + 1
+            with open(path + ".new", "w", encoding="ascii") as f:
+                for n, row in enumerate(rows):
+                    f.write("%s %s %d %d000000 %d000000 %s\n" % (row[0], row[1],
+                                                                1000 * (n + 1) * ms, ms, ms,
+                                                                row[5]))
+            os.rename(path + ".new", path)
+
+        def count():
+            while not stop.wait(0.01):
+                write()
+
+        write()
+        load = threading.Thread(target=count)
+        load.start()
+        try:
+            with Server("--listen", "127.0.0.1:0", "--rotate=200", "--wish", "toy::Falls=100", "-e",
+                        "toy::Falls,toy::Trips", program=("scripted", "serve"), env=place.env, cwd=place.folder) as s:
+                address = s.address()
+                seen, end = {"toy::Falls": [], "toy::Trips": []}, time.monotonic() + 4
+                while time.monotonic() < end:
+                    f = openmetrics.parse(ask(address, OPENMETRICS)[2])
+                    for event, found in seen.items():
+                        value = openmetrics.value(f, "perfmon_events", event=event)
+                        if value is not None and (not found or found[-1] != value):
+                            found.append(value)
+                    time.sleep(0.02)
+        finally:
+            stop.set()
+            load.join()
+        for event, found in seen.items():
+            self.assertEqual(found, sorted(found), event)
+            self.assertGreaterEqual(len(found), 3, (event, found))
 
 
 class GiveWay(unittest.TestCase):
@@ -1441,7 +1638,7 @@ class Cgroups(unittest.TestCase):
             f = self.read(address)
             found = {dict(labels)["cgroup"]
                      for labels in f["perfmon_metric"].samples} if "perfmon_metric" in f else set()
-            named = {dict(labels)["cgroup"] for labels in f["perfmon_metric_quality"].samples}
+            named = {dict(labels)["cgroup"] for labels in f["perfmon_metric_quality_rank"].samples}
             self.assertEqual(named, {"a", "b"})
             self.assertLessEqual(found, named)
 
@@ -1465,6 +1662,84 @@ class Cgroups(unittest.TestCase):
             f = self.read(address)
             self.assertEqual((openmetrics.value(
                 f, "perfmon_cgroups"), openmetrics.value(f, "perfmon_cgroups_omitted")), (1, 1))
+
+    def test_files_run_out(self):
+        """Groups for which files lack are left out and counted; the others, and the answers, go
+        on. Each group needs a file for each of four CPUs, and 160 are kept for clients."""
+        self.make(*("g%03d" % k for k in range(100)))
+        s = Server("--listen", "127.0.0.1:0", "-I", "10", "--for-each-cgroup", "g*", "-e",
+                   "page-faults", program=("scripted", "serve"), env=self.place.env,
+                   cwd=self.place.folder,
+                   preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (360, 360)))
+        with s:
+            address = s.address()
+            for _ in range(3):
+                f = self.read(address)
+                self.assertEqual(len(self.counted(f)), 50)
+                self.assertEqual((openmetrics.value(
+                    f, "perfmon_cgroups_without_files"), openmetrics.value(
+                        f, "perfmon_cgroups_omitted")), (50, 50))
+            self.remove(*("g%03d" % k for k in range(30)))
+            f = self.read(address)
+            self.assertEqual(len(self.counted(f)), 50)
+            self.assertEqual(openmetrics.value(f, "perfmon_cgroups_without_files"), 20)
+            s.end()
+
+    def test_groups_cannot_be_listed(self):
+        """No more files for a moment: those that are counted stay, and the failure is counted."""
+        self.make("a", "b")
+        s, address = self.serve("--for-each-cgroup", "*", "-e", "page-faults")
+        c = http.client.HTTPConnection(*address, timeout=10)
+        self.addCleanup(c.close)
+        with s:
+
+            def read():
+                time.sleep(0.015)
+                c.request("GET", "/metrics")
+                return openmetrics.parse(c.getresponse().read().decode(), openmetrics=False)
+
+            read()
+            soft, hard = resource.prlimit(s.p.pid, resource.RLIMIT_NOFILE)
+            files = len(os.listdir("/proc/%d/fd" % s.p.pid))
+            resource.prlimit(s.p.pid, resource.RLIMIT_NOFILE, (files, hard))
+            f = read()
+            resource.prlimit(s.p.pid, resource.RLIMIT_NOFILE, (soft, hard))
+            self.assertEqual(set(self.counted(f, "node_perf_page_faults_total")), {"a", "b"})
+            self.assertGreaterEqual(openmetrics.value(f, "perfmon_cgroups_failures_total"), 1)
+            self.make("c")
+            self.assertEqual(set(self.counted(read(), "node_perf_page_faults_total")),
+                             {"a", "b", "c"})
+            s.end()
+
+    def test_a_named_group(self):
+        """It may be missing at the start, come, go and come again."""
+        s, address = self.serve("--for-each-cgroup", "system/db,/system/web", "-e", "page-faults")
+        with s:
+            for names in ([], ["system/db"], ["system/db", "system/web"]):
+                for name in names:
+                    if not os.path.exists(os.path.join(self.groups, name)):
+                        self.make(name)
+                f = self.read(address)
+                self.assertEqual(set(self.counted(f)), set(names))
+                self.assertEqual(openmetrics.value(f, "perfmon_cgroups_missing"), 2 - len(names))
+            self.remove("system/db")
+            f = self.read(address)
+            self.assertEqual(set(self.counted(f)), {"system/web"})
+            self.assertEqual(openmetrics.value(f, "perfmon_cgroups_missing"), 1)
+            s.end()
+
+    def test_idle_groups(self):
+        """A group of which no task ran has counted all there was: 0, exact, without a cause."""
+        with open(os.path.join(self.place.folder, "counts"), "w", encoding="ascii") as f:
+            f.write("1 2 0 0 0 0\n")
+        self.make("a")
+        s, address = self.serve("--for-each-cgroup", "a", "-e", "page-faults", "-C", "0")
+        with s:
+            for _ in range(2):
+                f = self.read(address)
+                self.assertEqual(self.counted(f), {"a": 0})
+                self.assertEqual(quality(f, event="page-faults"), "exact")
+                self.assertEqual(f["perfmon_event_cause"].samples, {})
 
     def test_refused_at_start(self):
         """Without any group, the events are checked all the same."""
@@ -1598,6 +1873,24 @@ class Refusals(unittest.TestCase):
                                           "perfmon_series"), n)
                 s.end()
 
+    def test_the_default_limit_is_enough_for_128_cpus(self):
+        """12 events of each of 128 CPUs."""
+        place = test_answers.Place()
+        self.addCleanup(place.close)
+        machine = os.path.join(place.folder, "machine")
+        with open(machine, encoding="utf-8") as f:
+            text = re.sub(r"(?m)^(/sys/devices/system/cpu/(?:online|possible|present)\t).*",
+                          r"\g<1>0-127", f.read())
+        with open(machine, "w", encoding="utf-8") as f:
+            f.write(text)
+        with Server("--listen", "127.0.0.1:0", "--per-cpu", program=("scripted", "serve"),
+                    env=place.env, cwd=place.folder) as s:
+            f = openmetrics.parse(ask(s.address(), OPENMETRICS)[2])
+        self.assertEqual(len(f["node_perf_page_faults"].samples), 128)
+        self.assertEqual(len(f["perfmon_event_quality_rank"].samples), 12 * 128)
+        self.assertNotIn("perfmon_event_quality", f)
+        self.assertIn("task-clock", f["perfmon_event_seconds"].help)
+
     def test_options(self):
         for words in (["x"], ["-e", ""], ["-e", "a,,b"], ["-I", "1"], ["--max-series", "0"],
                       ["-C", "x"], ["--per-cpu", "--per-core"], ["--listen", "example.org:80"],
@@ -1614,9 +1907,14 @@ class Refusals(unittest.TestCase):
                               capture_output=True, text=True, check=False)
         if '"not supported"' not in done.stdout:
             self.skipTest("this machine has a PMU")
-        said = self.serve("-e", "cycles", status=1)
-        self.assertIn("nothing can be counted", said)
-        self.assertIn("cycles: ", said)
+        for words in (["-e", "cycles"], ["-M", "ipc"]):
+            with Server("--listen", "127.0.0.1:0", *words) as s:
+                f = openmetrics.parse(ask(s.address(), OPENMETRICS)[2])
+                said = "".join(s.said)
+            self.assertIn("nothing can be counted; the causes are served", said)
+            self.assertIn("cycles: ", said)
+            self.assertEqual({dict(labels)["cause"] for labels in
+                              f["perfmon_event_cause"].samples}, {"no PMU"})
 
 
 class Unit(unittest.TestCase):

@@ -99,7 +99,7 @@ static bool assign_wishes(const struct rotation *r, const char *const *texts, un
 			        "%s: --wish %s: expected the name of an event or metric that is "
 			        "counted\n",
 			        program_name, r->wishes[k].text);
-		all_known &= is_known;
+		all_known &= is_known || r->skips_unknown;
 	}
 	return all_known;
 }

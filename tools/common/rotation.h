@@ -19,7 +19,8 @@ struct rotation_wish {
 
 struct rotation {
 	bool is_on;
-	bool is_shifted; /* shift the cycle by a hash of the machine's name */
+	bool skips_unknown; /* a wish for what is not counted is ignored, after a message */
+	bool is_shifted;    /* shift the cycle by a hash of the machine's name */
 	double slot_seconds;
 	unsigned n_slots; /* slots of a cycle; 0: chosen by pfm_create_schedule() */
 	struct rotation_wish wishes[ROTATION_MAX_WISHES];

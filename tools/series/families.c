@@ -80,8 +80,7 @@ const struct label *list_metric_labels(struct label_list *l, const struct stat_j
 	return l->at;
 }
 
-/* Appends to the list. */
-static const struct label *extend_labels(struct label_list *l, const char *name, const char *value)
+const struct label *extend_labels(struct label_list *l, const char *name, const char *value)
 {
 	add_label(l, name, value);
 	l->at[l->n] = (struct label){ NULL, NULL };
@@ -89,12 +88,6 @@ static const struct label *extend_labels(struct label_list *l, const char *name,
 }
 
 /* ---- counts ---------------------------------------------------------------------------------- */
-
-bool has_series_value(const struct stat_row *row)
-{
-	return row->tally.counted ||
-	       (row->part && row->part->cgroup && row->tally.count.cause == PFM_CAUSE_NO_TIME);
-}
 
 static void put_count_sample(struct exposition *x, const struct stat_job *job, unsigned i,
                              const struct series_unit *unit)
@@ -106,14 +99,16 @@ static void put_count_sample(struct exposition *x, const struct stat_job *job, u
 
 	if (row->info.is_level)
 		total = row->tally.count.value;
-	if (!has_series_value(row))
+	if (!has_series_value(job->report.series, row))
 		return;
 	list_count_labels(&labels, job, row);
+	x->start = job->report.series->rows[i].start;
 	if (*unit->base || (scale != 0 && scale != 1))
 		put_real_sample(x, labels.at,
 		                (double)total * (scale != 0 ? scale : 1) * unit->factor);
 	else
 		put_whole_sample(x, labels.at, total);
+	x->start = 0;
 }
 
 /* The rows from @first on that have the family of that one. */
@@ -150,27 +145,6 @@ static void put_count_families(struct exposition *x, const struct stat_job *job)
 	}
 }
 
-static void put_quality(struct exposition *x, const struct label *labels, pfm_quality_t quality)
-{
-	const char *names[N_QUALITIES];
-
-	for (unsigned q = 0; q < N_QUALITIES; q++)
-		names[q] = pfm_quality_name((pfm_quality_t)q);
-	put_state_samples(x, labels, names, N_QUALITIES, (unsigned)quality);
-}
-
-static void put_count_qualities(struct exposition *x, const struct stat_job *job)
-{
-	struct label_list labels;
-
-	begin_family(x, "perfmon_event_quality", FAMILY_STATESET, "",
-	             "How far the count of the last interval can be trusted.");
-	for (unsigned i = 0; i < job->result.n_rows; i++)
-		if (!job->report.series->rows[i].is_repeated)
-			put_quality(x, list_count_labels(&labels, job, &job->result.rows[i]),
-			            job->result.rows[i].tally.count.quality);
-}
-
 static void put_running_shares(struct exposition *x, const struct stat_job *job)
 {
 	struct label_list labels;
@@ -179,31 +153,14 @@ static void put_running_shares(struct exposition *x, const struct stat_job *job)
 	             "Share of the last interval in which the event was on a counter.");
 	for (unsigned i = 0; i < job->result.n_rows; i++) {
 		const pfm_tally_t *t = &job->result.rows[i].tally;
-		double share = t->counted && t->enabled > 0 ? t->running / t->enabled : 0;
+		const double counted = t->counted && t->enabled > 0 ? t->running / t->enabled : 0,
+			     share = (counted < 1 ? counted : 1) *
+		                     (1 - job->report.series->paused_share);
 
 		if (!job->report.series->rows[i].is_repeated &&
 		    (t->count.enabled > 0 || (t->counted && t->enabled > 0)))
 			put_real_sample(x, list_count_labels(&labels, job, &job->result.rows[i]),
-			                share < 1 ? share : 1);
-	}
-}
-
-static void put_count_causes(struct exposition *x, const struct stat_job *job)
-{
-	struct label_list labels;
-
-	begin_family(x, "perfmon_event_cause", FAMILY_INFO, "",
-	             "Why the count of the last interval is not exact.");
-	for (unsigned i = 0; i < job->result.n_rows; i++) {
-		const pfm_count_t *count = &job->result.rows[i].tally.count;
-
-		if (job->report.series->rows[i].is_repeated ||
-		    count->quality == PFM_QUALITY_EXACT ||
-		    (count->quality == PFM_QUALITY_PRETENDED && !count->cause))
-			continue;
-		list_count_labels(&labels, job, &job->result.rows[i]);
-		put_whole_sample(x, extend_labels(&labels, "cause", pfm_cause_name(count->cause)),
-		                 1);
+			                share);
 	}
 }
 
@@ -224,11 +181,6 @@ static void put_slot_errors(struct exposition *x, const struct stat_job *job)
 }
 
 /* ---- metrics --------------------------------------------------------------------------------- */
-
-bool has_metric_value(const struct metric_series *m)
-{
-	return m->is_computed && m->answer.value.state == PFM_METRIC_DEFINED;
-}
 
 static void put_metric_value(struct exposition *x, const struct stat_job *job,
                              const struct metric_series *m, const struct series_unit *unit)
@@ -278,21 +230,6 @@ static void put_metric_families(struct exposition *x, const struct stat_job *job
 	}
 }
 
-static void put_metric_qualities(struct exposition *x, const struct stat_job *job)
-{
-	const struct series *s = job->report.series;
-	struct label_list labels;
-
-	begin_family(x, "perfmon_metric_quality", FAMILY_STATESET, "",
-	             "How far the value of the last interval can be trusted.");
-	for (unsigned i = 0; i < s->n_metrics; i++)
-		if (s->metrics[i].is_computed)
-			put_quality(x, list_metric_labels(&labels, job, &s->metrics[i]),
-			            has_metric_value(&s->metrics[i])
-			                    ? s->metrics[i].answer.value.quality
-			                    : PFM_QUALITY_NOT_COUNTED);
-}
-
 static void put_metric_errors(struct exposition *x, const struct stat_job *job)
 {
 	const struct series *s = job->report.series;
@@ -307,24 +244,6 @@ static void put_metric_errors(struct exposition *x, const struct stat_job *job)
 			put_real_sample(x, list_metric_labels(&labels, job, m),
 			                m->answer.value.error *
 			                        get_metric_family(&m->answer.info).unit.factor);
-	}
-}
-
-static void put_metric_causes(struct exposition *x, const struct stat_job *job)
-{
-	const struct series *s = job->report.series;
-	struct label_list labels;
-
-	begin_family(x, "perfmon_metric_cause", FAMILY_INFO, "",
-	             "Why the metric has no value in the last interval.");
-	for (unsigned i = 0; i < s->n_metrics; i++) {
-		const struct metric_series *m = &s->metrics[i];
-
-		if (!m->is_computed || has_metric_value(m))
-			continue;
-		list_metric_labels(&labels, job, m);
-		extend_labels(&labels, "cause", pfm_metric_state_name(m->answer.value.state));
-		put_whole_sample(x, labels.at, 1);
 	}
 }
 
@@ -347,17 +266,13 @@ void put_series(struct exposition *x, const struct stat_job *job)
 	put_whole_sample(x, (struct label[]){ { "version", PERFMON_VERSION }, { 0 } }, 1);
 	put_processors(x, job->report.series);
 	put_count_families(x, job);
-	put_count_qualities(x, job);
 	put_running_shares(x, job);
-	put_count_causes(x, job);
 	if (job->rotation.is_on)
 		put_slot_errors(x, job);
-	if (!job->report.series->n_metrics)
-		return;
+	put_count_qualities(x, job);
 	put_metric_families(x, job);
-	put_metric_qualities(x, job);
 	put_metric_errors(x, job);
-	put_metric_causes(x, job);
+	put_metric_qualities(x, job);
 }
 
 int report_series(struct stat_job *job, double elapsed)

@@ -44,16 +44,15 @@ static void put_count_line(FILE *out, const struct stat_job *job, unsigned i)
 	put_line_field(out, r->event);
 	put_line_field(out, row->info.pmu);
 	put_line_place(out, &labels);
-	if (!has_series_value(row))
+	if (!has_series_value(job->report.series, row))
 		fputs("-\t", out);
 	else
 		fprintf(out, "%llu\t",
 		        (unsigned long long)(row->info.is_level ? count->value : r->total));
 	fprintf(out, "%.17g\t", count->scale != 0 ? count->scale : 1);
 	put_line_field(out, row->info.unit);
-	put_line_field(out, pfm_quality_name(count->quality));
-	fprintf(out, "%s\n",
-	        count->quality == PFM_QUALITY_EXACT ? "" : pfm_cause_name(count->cause));
+	put_line_field(out, pfm_quality_name(get_series_quality(job->report.series, row)));
+	fprintf(out, "%s\n", get_series_cause(job->report.series, row));
 }
 
 static void put_metric_line(FILE *out, const struct stat_job *job, const struct metric_series *m)
@@ -71,8 +70,7 @@ static void put_metric_line(FILE *out, const struct stat_job *job, const struct 
 	else
 		fputs("-\t-\t", out);
 	put_line_field(out, m->answer.info.unit);
-	put_line_field(out, pfm_quality_name(has_metric_value(m) ? m->answer.value.quality
-	                                                         : PFM_QUALITY_NOT_COUNTED));
+	put_line_field(out, pfm_quality_name(get_metric_quality(job->report.series, m)));
 	fprintf(out, "%s\n",
 	        has_metric_value(m) ? "" : pfm_metric_state_name(m->answer.value.state));
 }

@@ -112,19 +112,22 @@ static const struct contract_name {
 
 /* The families of all other counts: for each base unit one of counts and one of levels. */
 static const struct unit_family {
-	const char *unit, *counter, *level;
+	const char *unit, *counter, *level, *help; /* help: of the counts, NULL: the usual one */
 } unit_families[] = {
-	{ "", "perfmon_events", "perfmon_event_level" },
-	{ "seconds", "perfmon_event_seconds", "perfmon_event_level_seconds" },
-	{ "joules", "perfmon_event_joules", "perfmon_event_level_joules" },
-	{ "watts", "perfmon_event_watts", "perfmon_event_level_watts" },
-	{ "bytes", "perfmon_event_bytes", "perfmon_event_level_bytes" },
+	{ "", "perfmon_events", "perfmon_event_level", NULL },
+	{ "seconds", "perfmon_event_seconds", "perfmon_event_level_seconds",
+	  "Times that events count; task-clock of a whole machine is the time that passed, added "
+	  "up "
+	  "over its CPUs, idle or not." },
+	{ "joules", "perfmon_event_joules", "perfmon_event_level_joules", NULL },
+	{ "watts", "perfmon_event_watts", "perfmon_event_level_watts", NULL },
+	{ "bytes", "perfmon_event_bytes", "perfmon_event_level_bytes", NULL },
 	{ "bytes_per_second", "perfmon_event_bytes_per_second",
-	  "perfmon_event_level_bytes_per_second" },
-	{ "hertz", "perfmon_event_hertz", "perfmon_event_level_hertz" },
-	{ "flops", "perfmon_event_flops", "perfmon_event_level_flops" },
-	{ "celsius", "perfmon_event_celsius", "perfmon_event_level_celsius" },
-	{ "ratio", "perfmon_event_ratio", "perfmon_event_level_ratio" },
+	  "perfmon_event_level_bytes_per_second", NULL },
+	{ "hertz", "perfmon_event_hertz", "perfmon_event_level_hertz", NULL },
+	{ "flops", "perfmon_event_flops", "perfmon_event_level_flops", NULL },
+	{ "celsius", "perfmon_event_celsius", "perfmon_event_level_celsius", NULL },
+	{ "ratio", "perfmon_event_ratio", "perfmon_event_level_ratio", NULL },
 };
 
 #define LENGTH(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
@@ -186,10 +189,12 @@ struct series_family get_count_family(const pfm_count_info_t *info)
 		return (struct series_family){ node->family, node->help, unit };
 	while (strcmp(unit_families[i].unit, unit.base) != 0)
 		i++;
-	return (struct series_family){
-		info->is_level ? unit_families[i].level : unit_families[i].counter,
-		info->is_level ? "Levels of events at the last reading." : "Counts of events.", unit
-	};
+	return (struct series_family){ info->is_level ? unit_families[i].level
+		                                      : unit_families[i].counter,
+		                       info->is_level ? "Levels of events at the last reading."
+		                       : unit_families[i].help ? unit_families[i].help
+		                                               : "Counts of events.",
+		                       unit };
 }
 
 struct series_family get_metric_family(const pfm_metric_info_t *info)

@@ -110,11 +110,27 @@ static void put_texts(struct exposition *x, const char *const *texts)
 }
 
 /* In the older format, the name of a family is that of its samples. */
+/* A name that other exporters of the same machine do not have: "node_perf_cpucycles" is
+ * "perfmon_cpucycles", "process_open_fds" is "perfmon_process_open_fds". */
+static const char *make_own_name(struct exposition *x, const char *name)
+{
+	static const char node[] = "node_perf_", process[] = "process_";
+	const bool is_node = strncmp(name, node, sizeof(node) - 1) == 0;
+
+	if (!x->has_own_names ||
+	    (is_node ? x->keeps_node_names : strncmp(name, process, sizeof(process) - 1) != 0))
+		return name;
+	snprintf(x->own_name, sizeof(x->own_name), "perfmon_%s",
+	         is_node ? name + sizeof(node) - 1 : name);
+	return x->own_name;
+}
+
 void begin_family(struct exposition *x, const char *name, enum family_type type, const char *unit,
                   const char *help)
 {
 	const char *suffix;
 
+	name = make_own_name(x, name);
 	x->family = name;
 	x->type = type;
 	if (x->otlp) {
@@ -234,6 +250,7 @@ void put_whole_sample(struct exposition *x, const struct label *labels, uint64_t
 	const char *at;
 
 	if (x->otlp) {
+		x->otlp->point_start = x->start;
 		otlp_add_whole(x->otlp, labels, NULL, value);
 		x->n_samples++;
 		return;
@@ -252,6 +269,7 @@ void put_real_sample(struct exposition *x, const struct label *labels, double va
 	if (!isfinite(value))
 		return;
 	if (x->otlp) {
+		x->otlp->point_start = x->start;
 		otlp_add_real(x->otlp, labels, value);
 		x->n_samples++;
 		return;

@@ -38,6 +38,10 @@ struct exposition {
 	char *lines;               /* samples that were not written to the file so far */
 	size_t n_lines;            /* number of their bytes */
 	struct otlp_metrics *otlp; /* with EXPOSITION_OTLP */
+	uint64_t start;            /* of the next sample, by now_ns(); 0: that of the service */
+	bool has_own_names;        /* no name is one of node_exporter's, */
+	bool keeps_node_names;     /* but for those of its perf collector */
+	char own_name[64];         /* the name of the family under way, if it was changed */
 	bool is_continued;         /* another exposition follows: its end is that of both */
 	bool failed;               /* without memory: the text is incomplete */
 };

@@ -84,6 +84,15 @@ static void add_attribute(struct otlp_metrics *o, struct message *to, unsigned f
 	message_add_message(to, field, &o->pair);
 }
 
+/* A counter that came later than the service starts later. */
+static uint64_t compute_point_start(const struct otlp_metrics *o)
+{
+	const uint64_t start =
+		o->start_ns + (o->point_start > o->opened ? o->point_start - o->opened : 0);
+
+	return start < o->now_ns ? start : o->now_ns - 1;
+}
+
 static void begin_point(struct otlp_metrics *o, const struct label *labels,
                         const struct label *extra)
 {
@@ -92,7 +101,7 @@ static void begin_point(struct otlp_metrics *o, const struct label *labels,
 		message_add_number(&o->data, SUM_IS_MONOTONIC, 1);
 	}
 	if (o->is_sum)
-		message_add_fixed64(&o->point, POINT_START_TIME, o->start_ns);
+		message_add_fixed64(&o->point, POINT_START_TIME, compute_point_start(o));
 	message_add_fixed64(&o->point, POINT_TIME, o->now_ns);
 	for (; labels && labels->name; labels++)
 		if (*labels->value)
@@ -120,7 +129,7 @@ void otlp_add_real(struct otlp_metrics *o, const struct label *labels, double va
 	message_add_message(&o->data, DATA_POINTS, &o->point);
 }
 
-struct message otlp_end(struct otlp_metrics *o, const char *version, const char *host)
+struct message otlp_end(struct otlp_metrics *o, const char *version, const struct label *resource)
 {
 	struct message resource_metrics = { .bytes = NULL }, part = { .bytes = NULL },
 		       request = { .bytes = NULL };
@@ -129,10 +138,8 @@ struct message otlp_end(struct otlp_metrics *o, const char *version, const char 
 	message_add_text(&part, SCOPE_NAME, "perfmon");
 	message_add_text(&part, SCOPE_VERSION, version);
 	message_add_message(&o->scope, SCOPE_METRICS_SCOPE, &part);
-	add_attribute(o, &part, RESOURCE_ATTRIBUTES, "service.name", "perfmon");
-	add_attribute(o, &part, RESOURCE_ATTRIBUTES, "service.version", version);
-	if (*host)
-		add_attribute(o, &part, RESOURCE_ATTRIBUTES, "host.name", host);
+	for (; resource->name; resource++)
+		add_attribute(o, &part, RESOURCE_ATTRIBUTES, resource->name, resource->value);
 	message_add_message(&resource_metrics, RESOURCE_METRICS_RESOURCE, &part);
 	message_add_message(&resource_metrics, RESOURCE_METRICS_SCOPE_METRICS, &o->scope);
 	message_add_message(&request, REQUEST_RESOURCE_METRICS, &resource_metrics);

@@ -9,7 +9,9 @@
 
 struct otlp_metrics {
 	uint64_t start_ns, now_ns; /* since 1970: start of the counters; time of all samples */
-	struct message scope;      /* ScopeMetrics */
+	uint64_t opened;           /* start_ns by now_ns() */
+	uint64_t point_start; /* start of the next sample's counter, by now_ns(); 0: start_ns */
+	struct message scope; /* ScopeMetrics */
 	struct message metric, data, point, pair, value; /* under way */
 	bool has_metric, is_sum;
 };
@@ -20,7 +22,8 @@ void otlp_begin_family(struct otlp_metrics *o, const char *name, enum family_typ
 void otlp_add_whole(struct otlp_metrics *o, const struct label *labels, const struct label *extra,
                     uint64_t value);
 void otlp_add_real(struct otlp_metrics *o, const struct label *labels, double value);
-/* Returns the request, which the caller frees. @host: name of the machine. Frees the rest of @o. */
-struct message otlp_end(struct otlp_metrics *o, const char *version, const char *host);
+/* Returns the request, which the caller frees. @resource: attributes of the service and its
+ * machine. Frees the rest of @o. */
+struct message otlp_end(struct otlp_metrics *o, const char *version, const struct label *resource);
 
 #endif

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Samples of a count: value, share of the time, cause, and the states of its quality; of a metric:
- * value, error, cause, and states. */
-enum { SAMPLES_EACH = 3 + N_QUALITIES };
+/* Samples of a count: value, share of the time, cause and rank of its quality; of a metric: value,
+ * error, cause and rank. A refused name has the last two. */
+enum { SAMPLES_EACH = 4, SAMPLES_REFUSED = 2 };
 
 static int compare_labels(const struct stat_row *a, const struct stat_row *b)
 {
@@ -66,6 +66,8 @@ static bool make_row_series(struct stat_job *job)
 		sorted[i].at = &job->result.rows[i];
 		job->report.series->rows[i].family = get_count_family(&job->result.rows[i].info);
 		job->report.series->rows[i].event = get_series_event(&job->result.rows[i].info);
+		if (!job->report.series->rows[i].start)
+			job->report.series->rows[i].start = now_ns();
 	}
 	qsort(sorted, job->result.n_rows, sizeof(*sorted), compare_rows);
 	for (unsigned i = 0; i < job->result.n_rows; i++) {
@@ -168,19 +170,59 @@ bool extend_series(struct stat_job *job)
 
 size_t count_most_series(struct stat_job *job)
 {
+	size_t states;
+
 	if (!prepare_series(job))
 		return 0;
+	states = job->options.has_full_quality ? N_QUALITIES : 0;
 	return ((size_t)job->report.series->n_row_series + job->report.series->n_metrics) *
-	               SAMPLES_EACH +
+	               (SAMPLES_EACH + states) +
+	       (size_t)job->request.n_refused * (SAMPLES_REFUSED + states) +
 	       (job->rotation.is_on ? job->report.series->n_row_series : 0);
+}
+
+/* Adds what a target counted since its last turn to the totals: of groups that are on, and of
+ * others only what they count at all times if @is_turn_over is false. */
+static void add_target_turns(struct stat_job *job, struct stat_target *p, bool is_turn_over)
+{
+	pfm_count_info_t info = PFM_INIT(info);
+	pfm_count_t since;
+
+	for (unsigned i = 0; i < p->n; i++) {
+		pfm_describe_count(p->session, i, &info);
+		if (p->is_on && (is_turn_over ? !p->is_on[info.group] : p->turns[info.group] != 0))
+			continue;
+		since = p->counts[i];
+		if (p->turn_counts[i].size)
+			pfm_subtract_counts(&p->turn_counts[i], &p->counts[i], info.is_level,
+			                    &since);
+		if (has_value(&since))
+			job->report.series->rows[p->rows[i]].total += since.value;
+		p->turn_counts[i] = p->counts[i];
+	}
+}
+
+bool add_turns(struct stat_job *job, bool is_turn_over)
+{
+	if (!prepare_series(job))
+		return false;
+	job->report.series->has_turns = true;
+	for (unsigned k = 0; k < job->targets.n; k++)
+		if (job->targets.list[k].session)
+			add_target_turns(job, &job->targets.list[k], is_turn_over);
+	return true;
 }
 
 bool update_series(struct stat_job *job, double elapsed)
 {
 	if (!prepare_series(job))
 		return false;
+	job->report.series->paused_share = elapsed > 0 ? job->timing.paused / elapsed : 0;
+	if (job->report.series->paused_share > 1)
+		job->report.series->paused_share = 1;
+	elapsed -= job->timing.paused;
 	for (unsigned i = 0; i < job->result.n_rows; i++) {
-		if (job->result.rows[i].tally.counted)
+		if (job->result.rows[i].tally.counted && !job->report.series->has_turns)
 			job->report.series->rows[i].total += job->result.rows[i].tally.count.value;
 		if (job->rotation.is_on)
 			job->report.series->rows[i].slot_error =

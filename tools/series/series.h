@@ -33,6 +33,10 @@ struct series;
 /* Adds what was counted since the last call to the counters and computes the metrics, which are of
  * the @elapsed seconds. Call after gather_rows(). False without memory. */
 bool update_series(struct stat_job *job, double elapsed);
+/* With --rotate: moves the counters, each by what its event counted since its last turn. Call this
+ * after a reading, at the end of a turn, or within one for the events that take no turns. False
+ * without memory. */
+bool add_turns(struct stat_job *job, bool is_turn_over);
 /* The most samples that put_series() can write for the rows that there are. */
 size_t count_most_series(struct stat_job *job);
 void free_series(struct stat_report *report);

@@ -10,6 +10,7 @@ struct row_series {
 	struct series_family family;
 	const char *event; /* as labels name it */
 	uint64_t total;
+	uint64_t start;    /* time by now_ns() since which it is counted */
 	double slot_error; /* with --rotate: in percent; negative: unknown */
 	bool is_repeated;  /* another row has the same event and place: that one has the series */
 	bool starts_label; /* the first row of its place */
@@ -39,6 +40,8 @@ struct series {
 	struct row_series *rows;
 	struct metric_series *metrics;
 	unsigned n_metrics, n_row_series, n_rows;
+	double paused_share; /* of the last interval */
+	bool has_turns;      /* totals move with add_turns() */
 };
 
 /* ---- labels and values (families.c) ---------------------------------------------------------- */
@@ -54,8 +57,20 @@ const struct label *list_count_labels(struct label_list *l, const struct stat_jo
                                       const struct stat_row *row);
 const struct label *list_metric_labels(struct label_list *l, const struct stat_job *job,
                                        const struct metric_series *m);
+/* Appends to the list. */
+const struct label *extend_labels(struct label_list *l, const char *name, const char *value);
 /* A control group that had nothing to do has counted all there was. */
-bool has_series_value(const struct stat_row *row);
+bool has_series_value(const struct series *s, const struct stat_row *row);
 bool has_metric_value(const struct metric_series *m);
+
+/* ---- quality (quality.c) --------------------------------------------------------------------- */
+
+/* How far the count of the last interval can be trusted, and why not; "" if it is exact. */
+pfm_quality_t get_series_quality(const struct series *s, const struct stat_row *row);
+const char *get_series_cause(const struct series *s, const struct stat_row *row);
+pfm_quality_t get_metric_quality(const struct series *s, const struct metric_series *m);
+/* Write the families about the quality of counts, and of metrics. */
+void put_count_qualities(struct exposition *x, const struct stat_job *job);
+void put_metric_qualities(struct exposition *x, const struct stat_job *job);
 
 #endif

@@ -12,10 +12,11 @@
 #include <mntent.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PATH_SIZE = 4096 };
+enum { PATH_SIZE = 4096, KEPT_FILES = 160 /* for clients, files and readings */ };
 
 /* A folder that a pattern matches. */
 struct found_cgroup {
@@ -29,7 +30,7 @@ struct found_cgroups {
 	size_t n;
 };
 
-bool is_cgroup_pattern(const char *names)
+static bool is_cgroup_pattern(const char *names)
 {
 	return strpbrk(names, "*?[") != NULL;
 }
@@ -182,7 +183,14 @@ static bool add_folders(struct found_cgroups *f, char *const *paths, size_t n)
 	return true;
 }
 
-/* The folders that @pattern matches below @mount. False without memory. */
+/* Ends a search for which files or memory lack: what it found is not all there is. */
+static int stop_at_shortage(const char *path, int error)
+{
+	(void)path;
+	return error == EMFILE || error == ENFILE || error == ENOMEM;
+}
+
+/* The folders that @pattern matches below @mount. False if they cannot be listed. */
 static bool list_folders(struct found_cgroups *f, const char *mount, const char *pattern)
 {
 	size_t size = strlen(mount) + strlen(pattern) + 2;
@@ -193,9 +201,13 @@ static bool list_folders(struct found_cgroups *f, const char *mount, const char 
 
 	if (!whole)
 		return false;
-	snprintf(whole, size, "%s/%s", mount, pattern + (*pattern == '/'));
-	rc = glob(whole, GLOB_NOSORT | GLOB_ONLYDIR, NULL, &g);
-	is_good = rc != GLOB_NOSPACE && (rc != 0 || add_folders(f, g.gl_pathv, g.gl_pathc));
+	if (strncmp(pattern, mount, strlen(mount)) == 0 && pattern[strlen(mount)] == '/')
+		snprintf(whole, size, "%s", pattern);
+	else
+		snprintf(whole, size, "%s/%s", mount, pattern + (*pattern == '/'));
+	rc = glob(whole, GLOB_NOSORT | GLOB_ONLYDIR, stop_at_shortage, &g);
+	is_good = rc != GLOB_NOSPACE && rc != GLOB_ABORTED &&
+	          (rc != 0 || add_folders(f, g.gl_pathv, g.gl_pathc));
 	globfree(&g);
 	free(whole);
 	return is_good;
@@ -213,15 +225,20 @@ static void remove_repeated(struct found_cgroups *f)
 	f->n = n;
 }
 
-/* Finds all groups that match the patterns, sorted by path. False without memory. */
-static bool list_cgroups(const struct stat_targets *targets, const char *mount,
+/* Finds all groups that match the patterns, sorted by path. False if they cannot be listed. */
+static bool list_cgroups(const struct stat_targets *targets, struct cgroup_figures *figures,
                          struct found_cgroups *f)
 {
 	char *copy = strdup(targets->cgroups), *rest = copy, *pattern;
 	bool is_good = copy != NULL;
 
-	while (is_good && (pattern = strsep(&rest, ",")))
-		is_good = !*pattern || list_folders(f, mount, pattern);
+	figures->n_missing = 0;
+	while (is_good && (pattern = strsep(&rest, ","))) {
+		const size_t before = f->n;
+
+		is_good = !*pattern || list_folders(f, figures->mount, pattern);
+		figures->n_missing += *pattern && f->n == before && !is_cgroup_pattern(pattern);
+	}
 	free(copy);
 	if (!is_good)
 		return false;
@@ -354,9 +371,32 @@ static bool remove_gone(struct stat_job *job, struct cgroup_figures *figures, un
 	return extend_series(job);
 }
 
-static bool add_new(struct stat_job *job, const struct found_cgroups *f, const char *mount,
-                    size_t most_series, struct cgroup_figures *figures)
+static unsigned count_target_files(const struct stat_target *p)
 {
+	pfm_count_info_t info = PFM_INIT(info);
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < p->n; i++)
+		if (!pfm_describe_count(p->session, i, &info))
+			n += info.n_kernel_events;
+	return n;
+}
+
+/* True if the files of one more group may be opened, besides those that clients and readings
+ * need. A session raises the soft limit when it needs more. */
+static bool has_files_for_group(const struct stat_targets *targets, unsigned files_each)
+{
+	const uint64_t needed = ((uint64_t)targets->n + 1) * files_each + KEPT_FILES;
+	struct rlimit files;
+
+	return getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_max == RLIM_INFINITY ||
+	       needed <= files.rlim_max;
+}
+
+static bool add_new(struct stat_job *job, const struct found_cgroups *f, size_t most_series,
+                    struct cgroup_figures *figures)
+{
+	const char *mount = figures->mount;
 	size_t size = compute_room(job, most_series);
 	bool is_good = true;
 
@@ -369,9 +409,15 @@ static bool add_new(struct stat_job *job, const struct found_cgroups *f, const c
 			figures->n_omitted++;
 			continue;
 		}
+		if (!has_files_for_group(&job->targets, figures->files_each)) {
+			figures->n_omitted++;
+			figures->n_without_files++;
+			continue;
+		}
 		is_good = add_part(job, &f->at[i], mount);
 		if (job->targets.n == before)
 			continue;
+		figures->files_each = count_target_files(&job->targets.list[before]);
 		figures->n_born++;
 		size--;
 		if (is_good && !before) {
@@ -397,18 +443,25 @@ int update_cgroups(struct stat_job *job, size_t most_series, bool is_counting,
                    struct cgroup_figures *figures)
 {
 	struct found_cgroups f = { 0 };
-	char mount[PATH_MAX];
-	bool is_good =
-		find_cgroup_mount(mount, sizeof(mount)) && list_cgroups(&job->targets, mount, &f);
-	unsigned n_gone = is_good ? mark_gone(&job->targets, &f) : 0,
-		 n_kept = job->targets.n - n_gone;
+	unsigned n_gone, n_kept;
+	bool is_good = true;
 
-	figures->n_omitted = 0;
+	if (!*figures->mount && !find_cgroup_mount(figures->mount, sizeof(figures->mount)))
+		return EXIT_REFUSED;
+	if (!list_cgroups(&job->targets, figures, &f)) {
+		/* No memory or no files at the moment: those that are counted stay. */
+		free_found(&f);
+		figures->n_failures++;
+		return EXIT_DONE;
+	}
+	n_gone = mark_gone(&job->targets, &f);
+	n_kept = job->targets.n - n_gone;
+	figures->n_omitted = figures->n_without_files = 0;
 	if (n_gone)
 		is_good = remove_gone(job, figures, n_gone);
 	if (is_good && f.n > n_kept)
-		is_good = reserve_parts(job, f.n - n_kept) &&
-		          add_new(job, &f, mount, most_series, figures);
+		is_good =
+			reserve_parts(job, f.n - n_kept) && add_new(job, &f, most_series, figures);
 	free_found(&f);
 	if (!is_good)
 		return report_no_memory();

@@ -118,3 +118,24 @@ void event_list_free(struct event_list *events)
 	free(events->texts);
 	events->texts = NULL;
 }
+
+bool add_refused_name(struct stat_request *request, const char *text, const pfm_error_t *error,
+                      bool is_metric)
+{
+	struct refused_name *more = realloc(request->refused,
+	                                    (request->n_refused + 1) * sizeof(*more)),
+			    *r;
+	const char *kind = pfm_error_kind_name(error->kind);
+
+	if (!more)
+		return false;
+	request->refused = more;
+	r = &more[request->n_refused++];
+	*r = (struct refused_name){ .text = strdup(text), .is_metric = is_metric };
+	snprintf(r->cause, sizeof(r->cause), "%s", *kind ? kind : "refused");
+	/* Words of causes have blanks between. */
+	for (char *at = r->cause; *at; at++)
+		if (*at == '_')
+			*at = ' ';
+	return r->text;
+}

@@ -80,7 +80,11 @@ static int add_name(struct stat_job *job, const char *name)
 	report_stat_refusal(job, name, &error);
 	if (error.kind == PFM_KIND_UNKNOWN_EVENT && !job->options.json)
 		fputs("  'pfm list --metrics' lists the metrics\n", stderr);
-	return EXIT_REFUSED;
+	if (!job->request.keeps_refused)
+		return EXIT_REFUSED;
+	return add_refused_name(&job->request, name, &error, true)
+	               ? EXIT_DONE
+	               : report_bad_option("metrics", ENOMEM);
 }
 
 bool add_session_metrics(struct stat_result *result, const pfm_session_t *session)
@@ -175,7 +179,29 @@ static uint64_t count_kept_counters(const pfm_ctx_t *ctx, unsigned n_free)
 	return kept;
 }
 
-static int plan_metrics(struct stat_job *job)
+/* Undoes move_events(), for another plan. Returns the number of texts that are left. */
+static unsigned restore_events(struct stat_request *request, char **texts, unsigned n_metrics,
+                               unsigned n)
+{
+	for (unsigned i = n_metrics; i < n; i++)
+		request->events.texts[request->events.n++] = texts[i];
+	return n_metrics;
+}
+
+/* Notes the metric that was refused. Returns its number; -1 if it is none, or if refusals end the
+ * command. */
+static int note_refused_metric(struct stat_job *job, char *const *texts, const pfm_error_t *error)
+{
+	const bool is_metric = error->event >= 0 && (unsigned)error->event < job->result.metrics.n;
+
+	return job->request.keeps_refused && is_metric &&
+	                       add_refused_name(&job->request, texts[error->event], error, true)
+	               ? error->event
+	               : -1;
+}
+
+/* Plans the groups. *@culprit: number of the metric for which that was refused, or -1. */
+static int plan_metrics(struct stat_job *job, int *culprit)
 {
 	unsigned n = job->result.metrics.n;
 	pfm_error_t error = PFM_INIT(error);
@@ -185,6 +211,7 @@ static int plan_metrics(struct stat_job *job)
 	int rc = PFMLIB_ERR_NOMEM;
 	int status = EXIT_DONE;
 
+	*culprit = -1;
 	options.taken = count_kept_counters(job->ctx, job->request.counters_free);
 	options.flags = job->request.counters_free ? 0 : PFM_PLAN_RESERVED_IF_NEEDED;
 	if (texts && job->rotation.is_on)
@@ -196,6 +223,7 @@ static int plan_metrics(struct stat_job *job)
 		report_stat_refusal(job, texts && error.event >= 0 ? texts[error.event] : "",
 		                    &error);
 		status = EXIT_REFUSED;
+		*culprit = texts ? note_refused_metric(job, texts, &error) : -1;
 	} else if (job->rotation.is_on &&
 	           make_schedule(&job->rotation, plan, (const char *const *)texts, n) !=
 	                   EXIT_DONE) {
@@ -204,10 +232,29 @@ static int plan_metrics(struct stat_job *job)
 		status = report_bad_option("metrics", ENOMEM);
 	}
 	pfm_close_plan(plan);
+	if (*culprit >= 0)
+		n = restore_events(&job->request, texts, job->result.metrics.n, n);
 	for (unsigned i = 0; texts && i < n; i++)
 		free(texts[i]);
 	free(texts);
 	return status;
+}
+
+/* Plans the groups of those metrics that this machine can count. */
+static int plan_possible_metrics(struct stat_job *job)
+{
+	struct stat_metrics *metrics = &job->result.metrics;
+	int culprit = -1, status;
+
+	do {
+		status = plan_metrics(job, &culprit);
+		if (culprit < 0)
+			return status;
+		metrics->n--;
+		memmove(metrics->at + culprit, metrics->at + culprit + 1,
+		        (metrics->n - (unsigned)culprit) * sizeof(*metrics->at));
+	} while (metrics->n);
+	return job->rotation.is_on ? plan_metrics(job, &culprit) : EXIT_DONE;
 }
 
 /* Adds the parts of the requested metrics. False without memory. */
@@ -288,9 +335,13 @@ int plan_stat_metrics(struct stat_job *job)
 	if (status == EXIT_DONE && !order_metric_tree(job))
 		status = report_bad_option("metrics", ENOMEM);
 	if (status == EXIT_DONE && (job->result.metrics.n || job->rotation.is_on))
-		status = plan_metrics(job);
+		status = plan_possible_metrics(job);
 	if (status != EXIT_DONE || job->request.events.n)
 		return status;
+	if (job->request.n_refused) {
+		fprintf(stderr, "%s: nothing can be counted\n", program_name);
+		return EXIT_REFUSED;
+	}
 	fprintf(stderr,
 	        "%s: these metrics need no events: name an event to count with -e as well\n",
 	        program_name);
@@ -302,5 +353,9 @@ void free_stat_metrics(struct stat_job *job)
 	free(job->result.metrics.at);
 	free(job->result.ratios.at);
 	event_list_free(&job->request.metric_names);
+	while (job->request.n_refused)
+		free(job->request.refused[--job->request.n_refused].text);
+	free(job->request.refused);
+	job->request.refused = NULL;
 	free_rotation(&job->rotation);
 }

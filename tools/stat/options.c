@@ -326,6 +326,7 @@ static int parse_stat_option(struct command_args *args, struct stat_job *job, in
 	case OPT_WISH: return parse_rotation_wish(args, &job->rotation, value);
 	case OPT_FORMAT:
 		job->options.format = parse_exposition_format(value);
+		job->options.has_full_quality = true;
 		return job->options.format
 		               ? -1
 		               : report_usage_error(args,

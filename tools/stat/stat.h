@@ -77,8 +77,9 @@ struct stat_target {
 	pfm_session_t *session;
 	struct alpha_emulator *emulator; /* device of the session, or NULL */
 	unsigned n;
-	/* current counts, and those at the start of the interval and of the slice */
-	pfm_count_t *counts, *earlier, *slice_counts;
+	/* current counts, and those at the start of the interval, of the slice, and at the end of
+	 * the last turn */
+	pfm_count_t *counts, *earlier, *slice_counts, *turn_counts;
 	unsigned *rows; /* the row of each count */
 	/* With --rotate: turn and plan group of each group of the session. */
 	unsigned n_groups, *turns, *planned_groups;
@@ -149,6 +150,9 @@ void free_targets(struct stat_job *job);
 /* Opens all events without counting, to refuse invalid ones. Returns an exit status, after an error
  * message. */
 int refuse_bad_events(struct stat_job *job);
+/* Removes invalid events from the list, and notes them as refused, after an error message. Returns
+ * an exit status. */
+int drop_bad_events(struct stat_job *job);
 /* Opens the session of @p, which the caller has prepared, without messages. */
 int open_new_target(struct stat_job *job, struct stat_target *p);
 /* Adds a target for @n events of the job from number @first on. NULL without memory. */
@@ -164,12 +168,14 @@ int add_tasks(struct stat_job *job);
 int add_cgroups(struct stat_job *job);
 
 struct cgroup_figures {
-	/* omitted: groups that would have exceeded the limit of series */
-	uint64_t n_born, n_gone, n_omitted;
+	/* omitted: groups that would have exceeded the limit of series, or for which files lacked;
+	 * the latter for themselves; names without a pattern that are no group */
+	uint64_t n_born, n_gone, n_omitted, n_without_files, n_missing;
+	uint64_t n_failures; /* times that the groups could not be listed */
+	unsigned files_each; /* files of a group; 0: unknown */
+	char mount[4096];    /* of the groups; "": not found so far */
 };
 
-/* True if one of the comma-separated @names is a pattern. */
-bool is_cgroup_pattern(const char *names);
 /* Opens new control groups, up to @most_series series, and removes those that are gone. Returns an
  * exit status, after an error message. */
 int update_cgroups(struct stat_job *job, size_t most_series, bool is_counting,
@@ -267,9 +273,17 @@ struct stat_options {
 	const char *cpus, *model, *output, *separator, *html;
 	bool all_cpus, json, dry_run, no_inherit, append, verbose, table, no_ratios;
 	enum exposition_format format; /* of --format */
+	bool has_full_quality;         /* a series for each state of quality */
 	enum aggregation by;
 	unsigned detail;
 	uint64_t given_options; /* a bit for each option of stat_options[] */
+};
+
+/* An event or a metric that this machine does not have. */
+struct refused_name {
+	char *text;
+	char cause[32]; /* stable words */
+	bool is_metric;
 };
 
 /* The events and metrics that were requested. */
@@ -280,9 +294,16 @@ struct stat_request {
 	unsigned n_filters;
 	unsigned last_list; /* the first event of the last -e */
 	struct event_list metric_names;
+	bool keeps_refused; /* events and metrics that are refused are noted, and others counted */
+	struct refused_name *refused;
+	unsigned n_refused;
 	unsigned topdown;       /* levels of top-down analysis; 0: not requested */
 	unsigned counters_free; /* counters of each core PMU that plans leave free */
 };
+
+/* Notes that @text was refused. False without memory. (list.c) */
+bool add_refused_name(struct stat_request *request, const char *text, const pfm_error_t *error,
+                      bool is_metric);
 
 /* What is counted, and the sessions that count it. */
 struct stat_targets {
@@ -311,6 +332,7 @@ struct stat_timing {
 	bool missed;            /* the run ended or was interrupted before the delay was over */
 	bool outlived_counting; /* the command ran before counting began, or after counting ended */
 	uint64_t since;         /* time of the start of the first run */
+	double paused;          /* seconds of the last interval in which the caller did not count */
 };
 
 /* Options of --regions. */

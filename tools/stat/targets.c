@@ -116,8 +116,9 @@ static bool grow_targets(struct stat_target *p)
 	p->counts = calloc(n, sizeof(*p->counts));
 	p->earlier = calloc(n, sizeof(*p->earlier));
 	p->slice_counts = calloc(n, sizeof(*p->slice_counts));
+	p->turn_counts = calloc(n, sizeof(*p->turn_counts));
 	p->rows = calloc(n, sizeof(*p->rows));
-	if (!p->counts || !p->earlier || !p->slice_counts || !p->rows)
+	if (!p->counts || !p->earlier || !p->slice_counts || !p->turn_counts || !p->rows)
 		return false;
 	for (i = 0; i < n; i++)
 		p->counts[i].size = sizeof(p->counts[i]);
@@ -226,6 +227,48 @@ int refuse_bad_events(struct stat_job *job)
 	return status;
 }
 
+/* True if the event at @number is valid, or has been noted as refused; *@is_valid tells which. */
+static bool try_event(struct stat_job *job, unsigned number, bool *is_valid)
+{
+	const char *text = job->request.events.texts[number];
+	pfm_session_options_t so = PFM_INIT(so);
+	pfm_error_t error = PFM_INIT(error);
+	pfm_session_t *session = NULL;
+	struct stat_target one = { .n_texts = 1, .watch = -1 };
+
+	*is_valid = true;
+	if (find_own_event(text))
+		return true;
+	error.event = -1;
+	make_session_options(job, &one, 0, &so);
+	so.flags |= PFM_SESSION_DRY_RUN;
+	*is_valid = pfm_open_session(&session, job->ctx, &so, &text, 1, &error) == PFMLIB_SUCCESS;
+	if (*is_valid) {
+		pfm_close_session(session);
+		return true;
+	}
+	report_stat_refusal(job, text, &error);
+	return add_refused_name(&job->request, text, &error, false);
+}
+
+int drop_bad_events(struct stat_job *job)
+{
+	struct event_list *events = &job->request.events;
+	unsigned n = 0;
+	bool is_valid;
+
+	for (unsigned i = 0; i < events->n; i++) {
+		if (!try_event(job, i, &is_valid))
+			return report_bad_option("events", ENOMEM);
+		if (is_valid)
+			events->texts[n++] = events->texts[i];
+		else
+			free(events->texts[i]);
+	}
+	events->n = n;
+	return EXIT_DONE;
+}
+
 int open_new_target(struct stat_job *job, struct stat_target *p)
 {
 	int status;
@@ -266,6 +309,8 @@ static void forget_counts(struct stat_target *p)
 		memset(p->earlier, 0, p->n * sizeof(*p->earlier));
 	if (p->slice_counts)
 		memset(p->slice_counts, 0, p->n * sizeof(*p->slice_counts));
+	if (p->turn_counts)
+		memset(p->turn_counts, 0, p->n * sizeof(*p->turn_counts));
 }
 
 /* Replaces the session of @p by a new one for the same rows; otherwise nothing changes. */
@@ -413,6 +458,7 @@ void free_target(struct stat_target *p)
 	free(p->counts);
 	free(p->earlier);
 	free(p->slice_counts);
+	free(p->turn_counts);
 	free(p->rows);
 	free(p->turns);
 	free(p->planned_groups);
