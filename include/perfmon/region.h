@@ -206,6 +206,27 @@ int pfm_region_count(const pfm_region_results_t *results, unsigned i, unsigned e
  * from the mean counts of a visit. */
 int pfm_region_metric(const pfm_region_results_t *results, unsigned i, unsigned metric,
                       const char **name, pfm_session_metric_t *out);
+/** The process that results are of. */
+typedef struct pfm_region_process {
+	size_t size;
+	int process; /**< process ID */
+	int rank;    /**< of a parallel program, -1 if the environment has none */
+	const char *program;
+	/** 1: the process has ended by exit(3) or a return from main(); 0: it runs, or has ended in
+	 * another way */
+	int has_ended;
+	int is_incomplete;   /**< 1: the file had no room for all regions */
+	uint64_t start_time; /**< field 22 of /proc/PID/stat */
+	uint64_t unfinished; /**< open visits */
+	unsigned n_regions;  /**< number of rows */
+} pfm_region_process_t;
+
+/** Reads results from the file of sums open as @fd (perfmon_regions(5)), also while its process
+ * adds to it. Release *@results with pfm_close_region_results(). PFMLIB_ERR_INVAL if the file is
+ * damaged or not such a file. */
+int pfm_load_regions(int fd, pfm_region_results_t **results, pfm_error_t *error);
+/** Describes the process of @results. */
+int pfm_describe_region_process(const pfm_region_results_t *results, pfm_region_process_t *process);
 /** Writes the results to file descriptor @fd in a format of pfm_regions_options_t. PFMLIB_ERR_INVAL
  * for an unknown format, and for "chrome" and "firefox" if visits were not kept. */
 int pfm_write_regions(const pfm_region_results_t *results, int fd, const char *format);

@@ -50,6 +50,7 @@
 	X(pfm_region_info_t, threads)                                                              \
 	X(pfm_region_count_t, scale)                                                               \
 	X(pfm_region_event_t, cost_pair)                                                           \
+	X(pfm_region_process_t, n_regions)                                                         \
 	X(pfm_finding_t, count)                                                                    \
 	X(pfm_profile_options_t, debug_folder)                                                     \
 	X(pfm_profile_info_t, last_time)                                                           \

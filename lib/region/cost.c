@@ -124,4 +124,5 @@ void pfmi_region_measure_cost(struct thread *t, const struct region_marks *marks
 		pfmi_thread_switch_round(t, 0);
 	}
 	free(memory);
+	pfmi_storage_put_costs();
 }

@@ -39,7 +39,7 @@ __attribute__((noinline, cold)) static struct entry *make_entry(struct thread *t
                                                                 uint32_t region, uint32_t parent,
                                                                 struct entry **place)
 {
-	struct entry *e = pfmi_arena_alloc(&t->arena, pfmi_entry_get_size());
+	struct entry *e = pfmi_storage_alloc_slot(t, pfmi_entry_get_size(&pfmi_regions.layout));
 
 	if (!e)
 		return NULL;
@@ -47,6 +47,8 @@ __attribute__((noinline, cold)) static struct entry *make_entry(struct thread *t
 	e->node = node;
 	e->region = region;
 	e->parent = parent;
+	e->threads = 1;
+	pfmi_storage_commit_slot(t);
 	*place = e;
 	__atomic_store_n(t->last, e, __ATOMIC_RELEASE);
 	t->last = &e->next;
@@ -80,11 +82,6 @@ struct entry *pfmi_thread_find_or_make_entry(struct thread *t, uint32_t region, 
 }
 
 /* ---- sums -------------------------------------------------------------------------------- */
-
-size_t pfmi_entry_get_size(void)
-{
-	return sizeof(struct entry) + pfmi_regions.layout.sums * sizeof(uint64_t);
-}
 
 /* Calls @change with each span of @to and the same one of @from. */
 static void for_each_span(struct entry *to, const struct entry *from,
@@ -220,12 +217,12 @@ void pfmi_entry_add_visit(struct entry *e, const struct visit *v)
 	const struct round *r = &pfmi_regions.layout.rounds[v->round];
 
 	begin_sums(e);
-	add_visit_sums(get_round_sums(e, r), v);
 	add_value(&e->wall, v->wall, v, pfmi_regions.layout.wall_pair);
 	if (v->wall_inside)
 		REGION_ADD(e->wall.inside, v->wall_inside);
 	for (unsigned i = 0; i < r->n; i++)
 		pfmi_entry_add_group(e, v, &r->groups[i]);
+	add_visit_sums(get_round_sums(e, r), v);
 	end_sums(e);
 }
 
@@ -245,6 +242,7 @@ void pfmi_entry_copy(struct entry *copy, const struct entry *e)
 	region_load_words(&copy->begun, &e->begun, sizeof(e->begun));
 	copy->region = e->region;
 	copy->parent = e->parent;
+	copy->threads = e->threads;
 }
 
 static void merge_spans(struct span *to, const struct span *from)
@@ -279,7 +277,9 @@ void pfmi_entry_merge(struct entry *to, const struct entry *from)
 {
 	const struct layout *l = &pfmi_regions.layout;
 
+	begin_sums(to);
 	to->begun += from->begun;
+	to->threads += from->threads;
 	for_each_span(to, from, merge_spans);
 	for (unsigned r = 0; r < l->n_rounds; r++) {
 		const struct round *round = &l->rounds[r];
@@ -289,6 +289,7 @@ void pfmi_entry_merge(struct entry *to, const struct entry *from)
 			merge_group_sums(get_group_sums(to, &round->groups[g]),
 			                 get_group_sums(from, &round->groups[g]));
 	}
+	end_sums(to);
 }
 
 /* ---- values of results ------------------------------------------------------------------- */
@@ -316,9 +317,8 @@ static void compute_deviation(const struct span *s, uint64_t n, double *mean, do
 }
 
 /* Sums the visits of all rounds. */
-static struct visit_sums sum_all_visits(const struct entry *e)
+static struct visit_sums sum_all_visits(const struct layout *l, const struct entry *e)
 {
-	const struct layout *l = &pfmi_regions.layout;
 	struct visit_sums all = { 0 };
 
 	for (unsigned r = 0; r < l->n_rounds; r++)
@@ -326,10 +326,9 @@ static struct visit_sums sum_all_visits(const struct entry *e)
 	return all;
 }
 
-void pfmi_entry_get_times(const struct entry *e, struct times *times)
+void pfmi_entry_get_times(const struct layout *l, const struct entry *e, struct times *times)
 {
-	const struct layout *l = &pfmi_regions.layout;
-	struct visit_sums all = sum_all_visits(e);
+	struct visit_sums all = sum_all_visits(l, e);
 
 	*times = (struct times){ .visits = all.visits,
 		                 .outermost = all.visits - all.nested,
@@ -369,10 +368,8 @@ static struct tally compute_tally(const struct span *s, const struct visit_sums 
 	return t;
 }
 
-void pfmi_entry_get_tallies(const struct entry *e, struct tally *tallies)
+void pfmi_entry_get_tallies(const struct layout *l, const struct entry *e, struct tally *tallies)
 {
-	const struct layout *l = &pfmi_regions.layout;
-
 	memset(tallies, 0, l->n_events * sizeof(*tallies));
 	for (unsigned r = 0; r < l->n_rounds; r++)
 		for (unsigned g = 0; g < l->rounds[r].n; g++) {

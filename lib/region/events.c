@@ -214,6 +214,20 @@ static int open_sessions(struct layout *l, const char *const *texts, unsigned n,
 	return rc;
 }
 
+void pfmi_layout_open_metrics(struct layout *l, const char *events)
+{
+	pfm_session_options_t options = PFM_INIT(options);
+	unsigned n = 0;
+	const char **texts = *events ? split_list(events, &n) : NULL;
+
+	options.flags = PFM_SESSION_ONE_THREAD | PFM_SESSION_DRY_RUN;
+	if (n && n <= EVENTS_MAX && !pfm_open_context(&l->ctx, NULL, NULL) &&
+	    !pfm_open_session(&l->session, l->ctx, &options, texts, n, NULL) &&
+	    pfm_session_size(l->session) == l->n_events)
+		l->n_metrics = pfm_count_metrics(l->session);
+	free(texts);
+}
+
 static int refuse_many_events(pfm_error_t *error)
 {
 	return pfmi_base_set_error(error, PFMLIB_ERR_TOOMANY, PFM_KIND_TOO_MANY, NULL,

@@ -108,6 +108,7 @@ pfm_region_visit_t *pfm_enter_region(pfm_region_t *region)
 		start_segment(v, t);
 	} else {
 		t->missed++;
+		pfmi_storage_note(t);
 	}
 	pfmi_region_leave_call();
 	return v;
@@ -162,6 +163,7 @@ static void add_thread_visit(pfm_region_visit_t *v, struct thread *t)
 
 	if (!e) {
 		t->missed++;
+		pfmi_storage_note(t);
 		return;
 	}
 	complete_sums(v);

@@ -106,6 +106,7 @@ static struct name *add_name(const char *name, uint32_t hash)
 	names_by_number[last_number + 1] = n;
 	__atomic_store_n(&last_number, last_number + 1, __ATOMIC_RELEASE);
 	insert_name(name_table, n);
+	pfmi_storage_put_name(n->region.id, copy);
 	return n;
 }
 

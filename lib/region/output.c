@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Output files of a process: its results, and a marker while it runs. */
-#include <fcntl.h>
+/* Output files of a process: their paths, and messages about them. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -26,26 +25,24 @@ bool pfmi_region_build_path(char *path, size_t size, const char *suffix)
 	return n > 0 && (size_t)n < size;
 }
 
-void pfmi_region_mark_process(void)
+void pfmi_region_print_message(const char *variable, const char *text)
 {
-	size_t len = strlen(pfmi_regions.output);
-	char path[4200];
-	int fd;
+	char line[1024];
+	int n = snprintf(line, sizeof(line), "perfmon: %s: %s\n", variable, text);
 
-	if (!len || pfmi_regions.output[len - 1] != '/' ||
-	    !pfmi_region_build_path(path, sizeof(path), ".started"))
-		return;
-	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-	if (fd >= 0)
-		close(fd);
+	n = n < (int)sizeof(line) ? n : (int)sizeof(line) - 1;
+	for (int i = 0; i < n - 1; i++)
+		line[i] = (unsigned char)line[i] < ' ' || line[i] == 0x7f ? '?' : line[i];
+	(void)!write(STDERR_FILENO, line, (size_t)n);
 }
 
-void pfmi_region_unmark_process(void)
+void pfmi_region_print_lost_output(const char *path, int err)
 {
-	size_t len = strlen(pfmi_regions.output);
-	char path[4200];
+	char text[900];
 
-	if (pfmi_regions.output[len - 1] == '/' &&
-	    pfmi_region_build_path(path, sizeof(path), ".started"))
-		unlink(path);
+	if (!pfmi_machine_get_env("PERFMON_REGIONS_OUTPUT"))
+		return;
+	snprintf(text, sizeof(text), "the results cannot be written to %.700s: %s", path,
+	         strerror(err));
+	pfmi_region_print_message("PERFMON_REGIONS_OUTPUT", text);
 }

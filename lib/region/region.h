@@ -7,12 +7,17 @@
  *   events.c    events that can be counted, described by sessions
  *   layout.c    events into groups, groups into rounds
  *   counters.c  a thread's kernel events: opened, switched, read
+ *   process.c   the process as its results name it
+ *   storage.c   files of sums that outlive the process; memory for sums without a file
+ *   storage_events.c  events, groups and rounds in such a file
  *   sums.h      sums of a plain visit, in straight code
  *   entry.c     sums of a region in one thread
  *   slices.c    visits one by one, for formats that draw them on a time line
- *   output.c    files of a process: its results, the mark of one that runs
+ *   output.c    paths of the files of a process, and messages about them
+ *   attach.c    the file of sums of a process, from its creation on
  *   thread.c    threads: made at their first region, kept when they end, and what a fork leaves
  *   results.c   sums over threads, costs subtracted, metrics
+ *   load.c      results from a file of sums
  *   text.c      the text that a format writes to
  *   write*.c    formats
  *   start.c     configuration, start, and the end of the process
@@ -53,6 +58,8 @@ struct arena {
 /* Allocates @size bytes of zeros, at most 1 GiB. NULL without memory. Async-signal-safe. */
 void *pfmi_arena_alloc(struct arena *a, size_t size);
 void pfmi_arena_free(struct arena *a);
+/* Makes all pages of @a writable without a page fault. */
+void pfmi_arena_populate(const struct arena *a);
 
 /* ---- names.c ----------------------------------------------------------------------------- */
 
@@ -143,6 +150,9 @@ int pfmi_layout_open_events(struct layout *l, const char *events, bool system, p
 void pfmi_layout_close_events(struct layout *l);
 /* Opens @e on each of its CPUs that is on line; false if the kernel refuses one of them. */
 bool pfmi_region_open_on_cpus(struct region_event *e);
+/* Opens the session that computes metrics of @l, whose list is @events. Without it there are no
+ * metrics. */
+void pfmi_layout_open_metrics(struct layout *l, const char *events);
 /* Plans @events, a list as the user writes it, for the tasks of this process. */
 int pfmi_layout_plan(struct layout *l, const char *events, bool system, pfm_error_t *error);
 /* Assigns each group its places in snapshots, in sums and among a thread's descriptors. */
@@ -204,8 +214,10 @@ struct entry {
 	struct entry *next;
 	struct entry *others[ENTRY_BRANCHES]; /* of the region, by parts of their parents' hashes */
 	struct node *node;
+	/* From here on a file of sums has it (storage.h). */
 	uint32_t region, parent;
 	uint32_t sequence; /* odd while the thread writes */
+	uint32_t threads;  /* whose visits are summed; 0: moved to another entry */
 	uint64_t begun;    /* number of visits, open ones included */
 	struct span wall;
 	uint64_t sums[]; /* layout.sums words: of each round, then of each group in it */
@@ -240,12 +252,15 @@ struct thread {
 	int open_errno;
 	unsigned round;
 	uint32_t generation; /* visits that began in another generation are not counted */
+	uint32_t epoch;      /* of the process when its pages were last touched */
 	unsigned depth, size;
 	size_t stride;
 	char *frames; /* one unused frame precedes the first */
 	unsigned n_pages;
 	struct node **nodes; /* pages of NODES nodes */
 	struct entry *entries, **last;
+	struct region_chunk *chunks; /* of entries, the newest first */
+	size_t chunk_bytes;
 	int *fds;
 	void **pages; /* for reading in user space: the pages of all events of a group, or NULL */
 	/* The group of this round if user space reads it; the wall time is read there, too. NULL:
@@ -277,6 +292,8 @@ struct regions {
 	char output[4096];
 	const char *format;
 	bool keeps_slices;
+	bool keeps_file; /* the reader of the folder takes the file of sums: no results are written
+	                  */
 };
 
 extern struct regions pfmi_regions;
@@ -350,10 +367,13 @@ void pfmi_entry_add_group(struct entry *e, const struct visit *v, const struct g
 void pfmi_entry_merge(struct entry *to, const struct entry *from);
 /* Copies @e consistently, while no visit updates it, to @copy. */
 void pfmi_entry_copy(struct entry *copy, const struct entry *e);
-size_t pfmi_entry_get_size(void);
+static inline size_t pfmi_entry_get_size(const struct layout *l)
+{
+	return sizeof(struct entry) + l->sums * sizeof(uint64_t);
+}
 /* Computes the results of @e, which no thread may be writing. */
-void pfmi_entry_get_times(const struct entry *e, struct times *times);
-void pfmi_entry_get_tallies(const struct entry *e, struct tally *tallies);
+void pfmi_entry_get_times(const struct layout *l, const struct entry *e, struct times *times);
+void pfmi_entry_get_tallies(const struct layout *l, const struct entry *e, struct tally *tallies);
 /* Adds @from to @to. */
 void pfmi_region_add_times(struct times *to, const struct times *from);
 void pfmi_region_add_tally(struct tally *to, const struct tally *from);
@@ -368,8 +388,10 @@ struct visit_slice {
 	uint64_t wall;       /* less than end - begin where a handle was suspended */
 	uint64_t pairs;      /* visits inside: their cost is in the counts */
 	uint32_t region;
-	int tid;           /* number of the thread that ended it */
-	bool overlaps;     /* ended while a visit that began inside was open, or held by a handle */
+	int32_t tid;       /* number of the thread that ended it */
+	uint32_t overlaps; /* 1: ended while a visit that began inside was open, or held by a handle
+	                    */
+	uint32_t reserved;
 	uint64_t counts[]; /* count of each event; SLICE_NOT_COUNTED if missing */
 };
 
@@ -391,18 +413,87 @@ void pfmi_slices_add_visit(struct thread *t, uint32_t region, const struct visit
 void pfmi_slices_release_page(struct thread *t);
 /* Releases all slices, in the child of a fork. */
 void pfmi_slices_forget(void);
-/* Lists all slices until now; free(3) @list->items. The slices stay. False without memory. */
-bool pfmi_slices_collect(struct slice_list *list);
+/* Lists all slices of @r, or of this process until now; free(3) @list->items. The slices stay.
+ * False without memory. */
+bool pfmi_slices_collect(const pfm_region_results_t *r, struct slice_list *list);
+static inline size_t pfmi_slice_get_size(const struct layout *l)
+{
+	return sizeof(struct visit_slice) + l->n_events * sizeof(uint64_t);
+}
 
 /* ---- output.c ---------------------------------------------------------------------------- */
 
 /* Writes the path of this process's results, where %p is its id. A forked process adds its id to
  * avoid sharing a file. False without a path. */
 bool pfmi_region_build_path(char *path, size_t size, const char *suffix);
-/* Creates an empty file in the folder of results. It stays empty if the process is killed or
- * executes another program. */
-void pfmi_region_mark_process(void);
-void pfmi_region_unmark_process(void);
+
+/* ---- process.c, storage.c, storage_events.c, attach.c ---------------------------------- */
+
+#define REGION_FILE_SUFFIX ".regions"
+
+enum { MAX_FILE_EVENTS = 1024, MAX_FILE_GROUPS = 4096 };
+
+struct region_process {
+	int pid, rank; /* rank: -1 if the environment has none */
+	bool has_ended, is_incomplete;
+	uint64_t start_time;
+	char program[64];
+};
+
+/* The process of @p is this one. */
+void pfmi_region_fill_process(struct region_process *p);
+/* Creates the file of this process, with an empty header. NULL on failure, which sets errno, and if
+ * it was tried before. */
+struct region_file_header *pfmi_storage_open_file(void);
+/* The header of the file; NULL without a file. */
+struct region_file_header *pfmi_storage_get_header(void);
+/* Moves the sums of @t to the file. */
+void pfmi_storage_move_to_file(const struct thread *t);
+/* Returns room for @bytes of events; NULL without memory. */
+void *pfmi_storage_make_events(size_t bytes);
+/* Readers see the events. Returns them. */
+void *pfmi_storage_commit_events(void);
+/* Creates the file of this process if results go to a folder, and moves its chunks there. Call this
+ * with the lock held. */
+void pfmi_storage_attach(void);
+/* Writes the measured costs to the file. */
+void pfmi_storage_put_costs(void);
+/* Notes that the process ends. Removes the file unless @is_kept. */
+void pfmi_storage_end(bool is_kept);
+void pfmi_storage_count_dropped(uint64_t n);
+/* Writes a new name. Call this with the lock held. */
+void pfmi_storage_put_name(uint32_t number, const char *name);
+/* Returns memory for an entry of @t, zeros; NULL without memory. */
+void *pfmi_storage_alloc_slot(struct thread *t, size_t bytes);
+/* Readers see the entry that was allocated last. */
+void pfmi_storage_commit_slot(const struct thread *t);
+/* Writes the numbers of missed calls and unmatched ends of @t. */
+void pfmi_storage_note(const struct thread *t);
+/* Writes the number of @t. */
+void pfmi_storage_set_thread(const struct thread *t);
+/* Frees the entries of @t. */
+void pfmi_storage_release(struct thread *t);
+/* Call these before and after the sums of @e of @from are added to those of @sum of @to. */
+void pfmi_storage_begin_merge(const struct thread *to, const struct entry *sum,
+                              const struct thread *from, const struct entry *e);
+void pfmi_storage_end_merge(struct entry *e);
+struct region_chunk *pfmi_storage_make_visit_chunk(size_t bytes);
+/* In the child of a fork: releases the entries of a thread of the parent; replaces everything of
+ * the parent's file by memory. The latter is false without memory. */
+void pfmi_storage_forget_thread(struct thread *t);
+bool pfmi_storage_detach(struct thread *self);
+/* Writes the events of @l, whose list is @list, to @to. Returns the number of bytes; @to may be
+ * NULL. */
+size_t pfmi_storage_write_events(const struct layout *l, const char *list, void *to);
+/* Reads them from @n bytes, which may hold anything. Returns the list, to be freed; NULL if they
+ * are damaged, or without memory. Free @l in either case. */
+char *pfmi_storage_read_events(struct layout *l, const void *bytes, size_t n);
+
+/* Reports a value of the environment on standard error: the program did not choose it and may have
+ * no message for it. Control bytes of the value do not reach the terminal. */
+void pfmi_region_print_message(const char *variable, const char *text);
+/* Reports files that the environment named. A program checks the files that it names itself. */
+void pfmi_region_print_lost_output(const char *path, int err);
 
 /* ---- thread.c ---------------------------------------------------------------------------- */
 
@@ -430,6 +521,9 @@ void pfmi_region_measure_cost(struct thread *t, const struct region_marks *marks
 bool pfmi_regions_start_from_environment(bool *is_first);
 /* pfm_start_regions() except for the measurement. */
 int pfmi_regions_start(const pfm_regions_options_t *options, bool *is_first, pfm_error_t *error);
+/* The value of a variable; NULL if it is empty, and in programs with raised privileges
+ * (machine/env.c). */
+const char *pfmi_machine_get_env(const char *name);
 
 /* ---- results.c --------------------------------------------------------------------------- */
 
@@ -437,17 +531,50 @@ struct result_row {
 	uint32_t region, parent;
 	int tid;
 	uint64_t threads, open;
+	bool is_torn; /* the process ended in the middle of an end: its counts may be in a part of
+	               * the sums */
 	struct times times;
 	struct tally *tallies;
 };
 
 struct pfm_region_results {
+	const struct layout *layout;
+	struct region_process process;
+	struct region_loaded *loaded; /* what was read from a file; NULL: results of this process */
 	unsigned n;
 	struct result_row *rows;
 	uint64_t missed, unmatched;
 	uint32_t unmatched_region; /* of one of these ends */
 	unsigned flags;
 };
+
+/* Adds a row of zeros to @r, which has room for *@size rows. NULL without memory. */
+struct result_row *pfmi_results_add_row(pfm_region_results_t *r, unsigned *size);
+/* Fills @row from @e, which no thread may be writing. False if it has no visit: free the row. */
+bool pfmi_results_fill_row(const pfm_region_results_t *r, struct result_row *row,
+                           const struct entry *e, int tid);
+/* Adds the rows of all threads together and sorts all rows. False without memory. */
+bool pfmi_results_add_sums(pfm_region_results_t *r, unsigned *size);
+int pfmi_results_describe_event(const pfm_region_results_t *r, unsigned i,
+                                pfm_region_event_t *event);
+const char *pfmi_results_get_name(const pfm_region_results_t *r, uint32_t number);
+unsigned pfmi_results_get_last_number(const pfm_region_results_t *r);
+
+/* ---- load.c ---------------------------------------------------------------------------------- */
+
+/* What results from a file hold. */
+struct region_loaded {
+	struct layout layout;
+	uint32_t last_number;
+	char **names; /* by number */
+	size_t n_visits, visits_room;
+	struct visit_slice **visits;
+	size_t n_buffers;
+	void **buffers; /* that visits are in */
+	uint64_t dropped;
+};
+
+void pfmi_region_unload(struct region_loaded *loaded);
 
 /* Returns the numbers of the threads that @r has results of, sorted; free(3) them. NULL without
  * memory. */

@@ -11,7 +11,7 @@ enum { COSTLY = 10 }; /* a cost of at least 1 / COSTLY of a count is marked */
 
 /* ---- collection -------------------------------------------------------------------------- */
 
-static struct result_row *add_row(pfm_region_results_t *r, unsigned *size)
+struct result_row *pfmi_results_add_row(pfm_region_results_t *r, unsigned *size)
 {
 	struct result_row *more;
 
@@ -24,11 +24,24 @@ static struct result_row *add_row(pfm_region_results_t *r, unsigned *size)
 	}
 	more = &r->rows[r->n];
 	memset(more, 0, sizeof(*more));
-	more->tallies = calloc(pfmi_regions.layout.n_events + 1, sizeof(struct tally));
+	more->tallies = calloc(r->layout->n_events + 1, sizeof(struct tally));
 	if (!more->tallies)
 		return NULL;
 	r->n++;
 	return more;
+}
+
+bool pfmi_results_fill_row(const pfm_region_results_t *r, struct result_row *row,
+                           const struct entry *e, int tid)
+{
+	row->region = e->region;
+	row->parent = e->parent;
+	row->tid = tid;
+	row->threads = e->threads;
+	pfmi_entry_get_times(r->layout, e, &row->times);
+	pfmi_entry_get_tallies(r->layout, e, row->tallies);
+	row->open = e->begun - row->times.visits;
+	return row->times.visits || row->open;
 }
 
 /* Adds the sums of the regions of @t. @copy: memory for an entry. */
@@ -37,21 +50,15 @@ static bool add_thread_rows(pfm_region_results_t *r, const struct thread *t, str
 {
 	for (const struct entry *e = __atomic_load_n(&t->entries, __ATOMIC_ACQUIRE); e;
 	     e = __atomic_load_n(&e->next, __ATOMIC_ACQUIRE)) {
-		struct result_row *row = pfmi_region_is_own(e->region) ? NULL : add_row(r, size);
+		struct result_row *row =
+			pfmi_region_is_own(e->region) ? NULL : pfmi_results_add_row(r, size);
 
 		if (pfmi_region_is_own(e->region))
 			continue;
 		if (!row)
 			return false;
-		row->region = e->region;
-		row->parent = e->parent;
-		row->tid = t->tid;
-		row->threads = 1;
 		pfmi_entry_copy(copy, e);
-		pfmi_entry_get_times(copy, &row->times);
-		pfmi_entry_get_tallies(copy, row->tallies);
-		row->open = copy->begun - row->times.visits;
-		if (row->times.visits || row->open)
+		if (pfmi_results_fill_row(r, row, copy, t->tid))
 			continue;
 		free(row->tallies);
 		r->n--;
@@ -75,35 +82,37 @@ static int compare_rows(const void *a, const void *b)
 	return (x->tid > y->tid) - (x->tid < y->tid);
 }
 
-static void add_to_sum(struct result_row *sum, const struct result_row *row)
+static void add_to_sum(const struct layout *l, struct result_row *sum, const struct result_row *row)
 {
 	pfmi_region_add_times(&sum->times, &row->times);
-	for (unsigned i = 0; i < pfmi_regions.layout.n_events; i++)
+	for (unsigned i = 0; i < l->n_events; i++)
 		pfmi_region_add_tally(&sum->tallies[i], &row->tallies[i]);
 	sum->threads += row->threads;
 	sum->open += row->open;
+	sum->is_torn |= row->is_torn;
 }
 
-/* Adds, for each region and parent, the row of all threads together, and sorts it in front of
- * theirs. */
-static bool add_sums(pfm_region_results_t *r, unsigned *size)
+/* Sorts the row of all threads in front of theirs. */
+bool pfmi_results_add_sums(pfm_region_results_t *r, unsigned *size)
 {
 	unsigned n = r->n, first = 0;
 
+	if (!n)
+		return true;
 	qsort(r->rows, n, sizeof(*r->rows), compare_rows);
 	for (unsigned i = 0; i < n; i++) {
 		bool is_new = i == 0 || r->rows[i].region != r->rows[i - 1].region ||
 		              r->rows[i].parent != r->rows[i - 1].parent;
 
 		if (is_new) {
-			if (!add_row(r, size))
+			if (!pfmi_results_add_row(r, size))
 				return false;
 			first = r->n - 1;
 			r->rows[first].region = r->rows[i].region;
 			r->rows[first].parent = r->rows[i].parent;
 			r->rows[first].tid = -2; /* sorts before the pool of ended threads */
 		}
-		add_to_sum(&r->rows[first], &r->rows[i]);
+		add_to_sum(r->layout, &r->rows[first], &r->rows[i]);
 	}
 	qsort(r->rows, r->n, sizeof(*r->rows), compare_rows);
 	for (unsigned i = 0; i < r->n; i++)
@@ -115,19 +124,21 @@ static bool add_sums(pfm_region_results_t *r, unsigned *size)
 pfm_region_results_t *pfm_read_regions(void)
 {
 	pfm_region_results_t *r = pfmi_regions.started ? calloc(1, sizeof(*r)) : NULL;
-	struct entry *copy = r ? calloc(1, pfmi_entry_get_size()) : NULL;
+	struct entry *copy = r ? calloc(1, pfmi_entry_get_size(&pfmi_regions.layout)) : NULL;
 	unsigned size = 0;
 	bool ok = copy != NULL;
 
 	if (!r)
 		return NULL;
 	r->flags = pfmi_regions.flags;
+	r->layout = &pfmi_regions.layout;
+	pfmi_region_fill_process(&r->process);
 	pfmi_regions_lock();
 	for (const struct thread *t = pfmi_regions.threads; t && ok; t = t->next)
 		ok = add_thread_rows(r, t, copy, &size);
 	pfmi_regions_unlock();
 	free(copy);
-	if (ok && (!r->n || add_sums(r, &size)))
+	if (ok && pfmi_results_add_sums(r, &size))
 		return r;
 	pfm_close_region_results(r);
 	return NULL;
@@ -137,8 +148,10 @@ void pfm_close_region_results(pfm_region_results_t *r)
 {
 	for (unsigned i = 0; r && i < r->n; i++)
 		free(r->rows[i].tallies);
-	if (r)
-		free(r->rows);
+	if (!r)
+		return;
+	free(r->rows);
+	pfmi_region_unload(r->loaded);
 	free(r);
 }
 
@@ -169,7 +182,7 @@ int *pfmi_region_list_threads(const pfm_region_results_t *r, unsigned *n)
 
 static uint64_t round_to_integer(double v)
 {
-	return v <= 0 ? 0 : v >= 18446744073709549568.0 ? UINT64_MAX : (uint64_t)(v + 0.5);
+	return !(v > 0) ? 0 : v >= 18446744073709549568.0 ? UINT64_MAX : (uint64_t)(v + 0.5);
 }
 
 static uint64_t subtract_cost(uint64_t value, uint64_t cost)
@@ -177,19 +190,15 @@ static uint64_t subtract_cost(uint64_t value, uint64_t cost)
 	return value > cost ? value - cost : 0;
 }
 
-static uint64_t compute_wall_cost(const struct times *t)
+static uint64_t compute_wall_cost(const struct layout *l, const struct times *t)
 {
-	const struct layout *l = &pfmi_regions.layout;
-
 	return round_to_integer((double)t->outermost * l->wall_inside +
 	                        (double)t->pairs * l->wall_pair);
 }
 
 /* The task time is read with the counts. */
-static uint64_t compute_task_cost(const struct times *t)
+static uint64_t compute_task_cost(const struct layout *l, const struct times *t)
 {
-	const struct layout *l = &pfmi_regions.layout;
-
 	return round_to_integer((double)t->task_visits * l->task_inside +
 	                        (double)t->pairs * l->wall_pair);
 }
@@ -230,11 +239,9 @@ static double compute_variance(double m2, uint64_t n)
 	return n < 2 ? -1 : m2 / (double)(n - 1);
 }
 
-static bool is_costly_row(const struct result_row *row)
+static bool is_costly_row(const struct layout *l, const struct result_row *row)
 {
-	const struct layout *l = &pfmi_regions.layout;
-
-	if (is_costly_count(compute_wall_cost(&row->times), row->times.wall))
+	if (is_costly_count(compute_wall_cost(l, &row->times), row->times.wall))
 		return true;
 	for (unsigned i = 0; i < l->n_events; i++)
 		if (is_costly_count(compute_inclusive_cost(&row->tallies[i], &l->events[i]),
@@ -245,7 +252,7 @@ static bool is_costly_row(const struct result_row *row)
 
 int pfm_describe_region(const pfm_region_results_t *r, unsigned i, pfm_region_info_t *info)
 {
-	const struct layout *l = &pfmi_regions.layout;
+	const struct layout *l = r ? r->layout : NULL;
 	const struct result_row *row = r && i < r->n ? &r->rows[i] : NULL;
 	const struct times *t = row ? &row->times : NULL;
 	bool subtract;
@@ -258,14 +265,14 @@ int pfm_describe_region(const pfm_region_results_t *r, unsigned i, pfm_region_in
 	return copy_result(
 		info, BASE_FIRST_SIZE_OF(info),
 		&(pfm_region_info_t){
-			.region = pfmi_region_get_name(row->region),
-			.parent = pfmi_region_get_name(row->parent),
+			.region = pfmi_results_get_name(r, row->region),
+			.parent = pfmi_results_get_name(r, row->parent),
 			.thread = row->tid,
-			.costly = is_costly_row(row),
+			.costly = is_costly_row(l, row),
 			.visits = t->visits,
 			.outermost = t->outermost,
 			.unfinished = row->open,
-			.wall = subtract_cost(t->wall, subtract ? compute_wall_cost(t) : 0),
+			.wall = subtract_cost(t->wall, subtract ? compute_wall_cost(l, t) : 0),
 			.exclusive = subtract_cost(
 				t->exclusive,
 				subtract ? compute_exclusive_cost(t->visits, t->children,
@@ -274,7 +281,7 @@ int pfm_describe_region(const pfm_region_results_t *r, unsigned i, pfm_region_in
 			.wall_min = subtract_cost(t->min, each),
 			.wall_max = subtract_cost(t->max, each),
 			.wall_variance = compute_variance(t->m2, t->outermost),
-			.task = subtract_cost(t->task, subtract ? compute_task_cost(t) : 0),
+			.task = subtract_cost(t->task, subtract ? compute_task_cost(l, t) : 0),
 			.task_visits = t->task_visits,
 			.threads = row->threads },
 		sizeof(*info));
@@ -293,24 +300,24 @@ static pfm_quality_t get_count_quality(const struct result_row *row, const struc
 		return e->quality;
 	if (!counted)
 		return PFM_QUALITY_NOT_COUNTED;
-	return counted == all ? PFM_QUALITY_EXACT : PFM_QUALITY_PARTIAL;
+	return counted == all && !row->is_torn ? PFM_QUALITY_EXACT : PFM_QUALITY_PARTIAL;
 }
 
-static pfm_cause_t get_count_cause(const struct region_event *e, pfm_quality_t quality)
+static pfm_cause_t get_count_cause(const struct layout *l, const struct region_event *e,
+                                   pfm_quality_t quality)
 {
 	if (!e->countable)
 		return e->cause;
 	if (quality == PFM_QUALITY_EXACT)
 		return PFM_CAUSE_NONE;
-	return pfmi_regions.layout.n_rounds > 1 && !e->soft ? PFM_CAUSE_MULTIPLEXED
-	                                                    : PFM_CAUSE_BUSY;
+	return l->n_rounds > 1 && !e->soft ? PFM_CAUSE_MULTIPLEXED : PFM_CAUSE_BUSY;
 }
 
 int pfm_region_count(const pfm_region_results_t *r, unsigned i, unsigned event,
                      pfm_region_count_t *count)
 {
-	const struct layout *l = &pfmi_regions.layout;
-	const struct region_event *e = event < l->n_events ? &l->events[event] : NULL;
+	const struct layout *l = r ? r->layout : NULL;
+	const struct region_event *e = l && event < l->n_events ? &l->events[event] : NULL;
 	const struct tally *t = r && i < r->n && e ? &r->rows[i].tallies[event] : NULL;
 	uint64_t cost, exclusive, each;
 	pfm_quality_t quality;
@@ -339,7 +346,7 @@ int pfm_region_count(const pfm_region_results_t *r, unsigned i, unsigned event,
 			.quality = l->is_pretended && quality <= PFM_QUALITY_PARTIAL
 	                                   ? PFM_QUALITY_PRETENDED
 	                                   : quality,
-			.cause = get_count_cause(e, quality),
+			.cause = get_count_cause(l, e, quality),
 			.scale = e->scale },
 		sizeof(*count));
 }
@@ -347,7 +354,7 @@ int pfm_region_count(const pfm_region_results_t *r, unsigned i, unsigned event,
 bool pfmi_slice_get_count(const pfm_region_results_t *r, const struct visit_slice *s, unsigned k,
                           uint64_t *count)
 {
-	const struct region_event *e = &pfmi_regions.layout.events[k];
+	const struct region_event *e = &r->layout->events[k];
 	uint64_t cost = round_to_integer(e->cost_inside + (double)s->pairs * e->cost_pair);
 
 	if (s->counts[k] == SLICE_NOT_COUNTED)
@@ -374,13 +381,10 @@ unsigned pfm_count_region_metrics(void)
 	return pfmi_regions.started ? pfmi_regions.layout.n_metrics : 0;
 }
 
-int pfm_describe_region_event(unsigned i, pfm_region_event_t *event)
+static int describe_event(const struct layout *l, unsigned i, pfm_region_event_t *event)
 {
-	const struct layout *l = &pfmi_regions.layout;
-	const struct region_event *e = i < pfm_count_region_events() ? &l->events[i] : NULL;
+	const struct region_event *e = &l->events[i];
 
-	if (!e)
-		return PFMLIB_ERR_NOTFOUND;
 	return copy_result(
 		event, BASE_FIRST_SIZE_OF(event),
 		&(pfm_region_event_t){ .name = e->name,
@@ -397,6 +401,52 @@ int pfm_describe_region_event(unsigned i, pfm_region_event_t *event)
 		sizeof(*event));
 }
 
+int pfm_describe_region_event(unsigned i, pfm_region_event_t *event)
+{
+	return i < pfm_count_region_events() ? describe_event(&pfmi_regions.layout, i, event)
+	                                     : PFMLIB_ERR_NOTFOUND;
+}
+
+int pfmi_results_describe_event(const pfm_region_results_t *r, unsigned i,
+                                pfm_region_event_t *event)
+{
+	return i < r->layout->n_events ? describe_event(r->layout, i, event) : PFMLIB_ERR_NOTFOUND;
+}
+
+const char *pfmi_results_get_name(const pfm_region_results_t *r, uint32_t number)
+{
+	if (!r->loaded)
+		return pfmi_region_get_name(number);
+	return number > LAST_OWN_REGION && number <= r->loaded->last_number
+	               ? r->loaded->names[number]
+	               : "";
+}
+
+unsigned pfmi_results_get_last_number(const pfm_region_results_t *r)
+{
+	return r->loaded ? r->loaded->last_number : pfmi_region_get_last_number();
+}
+
+int pfm_describe_region_process(const pfm_region_results_t *r, pfm_region_process_t *process)
+{
+	uint64_t open = 0;
+
+	if (!r)
+		return PFMLIB_ERR_INVAL;
+	for (unsigned i = 0; i < r->n; i++)
+		open += r->rows[i].tid ? 0 : r->rows[i].open;
+	return copy_result(process, BASE_FIRST_SIZE_OF(process),
+	                   &(pfm_region_process_t){ .process = r->process.pid,
+	                                            .rank = r->process.rank,
+	                                            .program = r->process.program,
+	                                            .has_ended = r->process.has_ended,
+	                                            .is_incomplete = r->process.is_incomplete,
+	                                            .start_time = r->process.start_time,
+	                                            .unfinished = open,
+	                                            .n_regions = r->n },
+	                   sizeof(*process));
+}
+
 /* ---- metrics ----------------------------------------------------------------------------- */
 
 /* Fills the counts of row @i. Rounds count different visits, so each count is the mean per visit
@@ -405,7 +455,7 @@ static void fill_counts(const pfm_region_results_t *r, unsigned i, pfm_count_t *
 {
 	uint64_t visits = r->rows[i].times.outermost;
 
-	for (unsigned k = 0; k < pfmi_regions.layout.n_events; k++) {
+	for (unsigned k = 0; k < r->layout->n_events; k++) {
 		pfm_region_count_t c = PFM_INIT(c);
 
 		pfm_region_count(r, i, k, &c);
@@ -427,7 +477,7 @@ static void fill_counts(const pfm_region_results_t *r, unsigned i, pfm_count_t *
 int pfm_region_metric(const pfm_region_results_t *r, unsigned i, unsigned metric, const char **name,
                       pfm_session_metric_t *out)
 {
-	const struct layout *l = &pfmi_regions.layout;
+	const struct layout *l = r ? r->layout : NULL;
 	pfm_metric_info_t info = PFM_INIT(info);
 	pfm_count_t *counts;
 	int rc;

@@ -7,13 +7,19 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include "region/region.h"
+#include "region/storage.h"
 
 enum { PAGE_BYTES = 16384, MAX_PAGES = 4096 };
 
 struct slice_page {
-	struct slice_page *next;  /* next of all pages, the newest first */
-	struct slice_page *spare; /* next of the pages that no thread writes */
-	size_t n;
+	struct region_chunk head; /* its n is the number of slices */
+	union {
+		struct {
+			struct slice_page *next;  /* next of all pages, the newest first */
+			struct slice_page *spare; /* next of the pages that no thread writes */
+		};
+		char private_bytes[VISITS_PRIVATE_BYTES];
+	};
 	char slices[];
 };
 
@@ -25,7 +31,7 @@ static struct {
 
 static size_t get_slice_size(void)
 {
-	return sizeof(struct visit_slice) + pfmi_regions.layout.n_events * sizeof(uint64_t);
+	return pfmi_slice_get_size(&pfmi_regions.layout);
 }
 
 static size_t count_page_slices(void)
@@ -51,10 +57,8 @@ static struct slice_page *make_page(void)
 	}
 	if (store.n_pages == MAX_PAGES)
 		return NULL;
-	/* Populated, because enclosing visits would otherwise count these page faults. */
-	page = mmap(NULL, PAGE_BYTES, PROT_READ | PROT_WRITE,
-	            MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-	if (page == MAP_FAILED)
+	page = (struct slice_page *)pfmi_storage_make_visit_chunk(PAGE_BYTES);
+	if (!page)
 		return NULL;
 	store.n_pages++;
 	page->next = store.pages;
@@ -65,12 +69,12 @@ static struct slice_page *make_page(void)
 /* Returns the page of @t that can hold one more slice; NULL without memory or at the limit. */
 static struct slice_page *get_page(struct thread *t)
 {
-	if (t->slices && t->slices->n < count_page_slices())
+	if (t->slices && t->slices->head.n < count_page_slices())
 		return t->slices;
 	pfmi_regions_lock();
 	do
 		t->slices = make_page();
-	while (t->slices && t->slices->n >= count_page_slices());
+	while (t->slices && t->slices->head.n >= count_page_slices());
 	pfmi_regions_unlock();
 	return t->slices;
 }
@@ -99,10 +103,10 @@ void pfmi_slices_add_visit(struct thread *t, uint32_t region, const struct visit
 	struct visit_slice *s;
 
 	if (!page) {
-		__atomic_fetch_add(&store.dropped, 1, __ATOMIC_RELAXED);
+		pfmi_storage_count_dropped(__atomic_add_fetch(&store.dropped, 1, __ATOMIC_RELAXED));
 		return;
 	}
-	s = get_slice(page, page->n);
+	s = get_slice(page, page->head.n);
 	s->begin = times->begin;
 	s->end = times->end;
 	s->wall = v->wall;
@@ -113,7 +117,7 @@ void pfmi_slices_add_visit(struct thread *t, uint32_t region, const struct visit
 	fill_slice_counts(s->counts, v);
 	/* Visits that measure the cost do the same work, and their slices are dropped. */
 	if (!pfmi_region_is_own(region))
-		__atomic_store_n(&page->n, page->n + 1, __ATOMIC_RELEASE);
+		__atomic_store_n(&page->head.n, page->head.n + 1, __ATOMIC_RELEASE);
 }
 
 void pfmi_slices_release_page(struct thread *t)
@@ -151,16 +155,29 @@ static int compare_slices(const void *a, const void *b)
 	return (x->end < y->end) - (x->end > y->end);
 }
 
-bool pfmi_slices_collect(struct slice_list *list)
+static bool copy_loaded_list(const struct region_loaded *loaded, struct slice_list *list)
+{
+	*list = (struct slice_list){ .n = loaded->n_visits, .dropped = loaded->dropped };
+	list->items = calloc(loaded->n_visits + 1, sizeof(struct visit_slice *));
+	for (size_t i = 0; i < loaded->n_visits && list->items; i++)
+		list->items[i] = loaded->visits[i];
+	if (list->items)
+		qsort(list->items, list->n, sizeof(struct visit_slice *), compare_slices);
+	return list->items != NULL;
+}
+
+bool pfmi_slices_collect(const pfm_region_results_t *r, struct slice_list *list)
 {
 	size_t size = 0;
 
+	if (r && r->loaded)
+		return copy_loaded_list(r->loaded, list);
 	*list = (struct slice_list){ 0 };
 	pfmi_regions_lock();
 	size = (size_t)store.n_pages * count_page_slices();
 	list->items = calloc(size + 1, sizeof(struct visit_slice *));
 	for (struct slice_page *page = store.pages; page && list->items; page = page->next) {
-		size_t n = __atomic_load_n(&page->n, __ATOMIC_ACQUIRE);
+		size_t n = __atomic_load_n(&page->head.n, __ATOMIC_ACQUIRE);
 
 		for (size_t i = 0; i < n; i++)
 			list->items[list->n++] = get_slice(page, i);

@@ -11,9 +11,7 @@
 #include "base/text.h"
 #include "region/region.h"
 
-/* The value of a variable; NULL if it is empty, and in programs with raised privileges
- * (machine/env.c). */
-const char *pfmi_machine_get_env(const char *name);
+enum { KEEP_FILE = 1 << 30 }; /* beside the flags of programs */
 
 /* Reads the words of PERFMON_REGIONS_OPTIONS. Unknown words are ignored, since they may be meant
  * for a newer library. */
@@ -25,7 +23,8 @@ static unsigned read_environment_flags(void)
 	} words[] = { { "no-subtract", PFM_REGIONS_NO_SUBTRACT },
 		      { "rotate-inner", PFM_REGIONS_ROTATE_INNER },
 		      { "system", PFM_REGIONS_SYSTEM },
-		      { "per-thread", PFM_REGIONS_PER_THREAD } };
+		      { "per-thread", PFM_REGIONS_PER_THREAD },
+		      { "keep-file", KEEP_FILE } };
 	const char *at = pfmi_machine_get_env("PERFMON_REGIONS_OPTIONS");
 	unsigned flags = 0;
 
@@ -51,37 +50,12 @@ static unsigned read_environment_group(void)
 
 /* ---- messages ---------------------------------------------------------------------------- */
 
-/* Reports a value of the environment on standard error: the program did not choose it and may have
- * no message for it. Control bytes of the value do not reach the terminal. */
-static void print_message(const char *variable, const char *text)
-{
-	char line[1024];
-	int n = snprintf(line, sizeof(line), "perfmon: %s: %s\n", variable, text);
-
-	n = n < (int)sizeof(line) ? n : (int)sizeof(line) - 1;
-	for (int i = 0; i < n - 1; i++)
-		line[i] = (unsigned char)line[i] < ' ' || line[i] == 0x7f ? '?' : line[i];
-	(void)!write(STDERR_FILENO, line, (size_t)n);
-}
-
 static void print_refusal(const char *events, const pfm_error_t *error)
 {
 	char sentence[512];
 
 	pfm_explain_error(pfmi_regions.layout.ctx, events, error, sentence, sizeof(sentence));
-	print_message("PERFMON_REGIONS", sentence);
-}
-
-/* Reports files that the environment named. A program checks the files that it names itself. */
-static void print_lost_output(const char *path, int err)
-{
-	char text[900];
-
-	if (!pfmi_machine_get_env("PERFMON_REGIONS_OUTPUT"))
-		return;
-	snprintf(text, sizeof(text), "the results cannot be written to %.700s: %s", path,
-	         strerror(err));
-	print_message("PERFMON_REGIONS_OUTPUT", text);
+	pfmi_region_print_message("PERFMON_REGIONS", sentence);
 }
 
 static const char *get_environment_format(void)
@@ -95,7 +69,7 @@ static const char *get_environment_format(void)
 	         "expected table, json, csv, likwid, papi, chrome or firefox, got '%.100s'; the "
 	         "results are a table",
 	         format);
-	print_message("PERFMON_REGIONS_FORMAT", text);
+	pfmi_region_print_message("PERFMON_REGIONS_FORMAT", text);
 	return "table";
 }
 
@@ -126,28 +100,29 @@ static void write_results(void)
 			return;
 		fd = open_output(path);
 		if (fd < 0)
-			print_lost_output(path, errno);
+			pfmi_region_print_lost_output(path, errno);
 	}
 	r = fd < 0 ? NULL : pfm_read_regions();
 	if (r && (r->n || fd != STDERR_FILENO)) {
+		r->process.has_ended = true;
 		errno = EIO;
 		is_written = !pfm_write_regions(r, fd, pfmi_regions.format);
 		if (!is_written && fd != STDERR_FILENO)
-			print_lost_output(path, errno);
+			pfmi_region_print_lost_output(path, errno);
 	}
 	pfm_close_region_results(r);
 	if (fd >= 0 && fd != STDERR_FILENO)
 		close(fd);
-	/* The mark of a process without results stays: whoever collects them misses these. */
-	if (r && is_written)
-		pfmi_region_unmark_process();
+	pfmi_storage_end(!r || !is_written);
 }
 
 /* ---- start ------------------------------------------------------------------------------- */
 
 static void write_at_exit(void)
 {
-	if (pfmi_regions.started && *pfmi_regions.output)
+	if (pfmi_regions.keeps_file && pfmi_storage_get_header())
+		pfmi_storage_end(true);
+	else if (pfmi_regions.started && *pfmi_regions.output)
 		write_results();
 	__atomic_store_n(&perfmon_regions_active, 0, __ATOMIC_RELAXED);
 }
@@ -192,7 +167,8 @@ static int start_regions(const char *events, unsigned flags, const char *output,
 		pfmi_layout_free(&r->layout);
 		return rc;
 	}
-	r->flags = flags;
+	r->flags = flags & ~(unsigned)KEEP_FILE;
+	r->keeps_file = flags & KEEP_FILE;
 	r->events = events ? strdup(events) : NULL;
 	r->events = r->events ? r->events : "";
 	writer = pfmi_region_find_format(format);
@@ -201,6 +177,7 @@ static int start_regions(const char *events, unsigned flags, const char *output,
 	snprintf(r->output, sizeof(r->output), "%s", output ? output : "");
 	stay_loaded();
 	atexit(write_at_exit);
+	at_quick_exit(write_at_exit);
 	r->started = true;
 	return PFMLIB_SUCCESS;
 }

@@ -28,6 +28,7 @@ static struct thread *make_thread(int tid)
 	t->stride = sizeof(struct frame) + 2 * l->words * sizeof(uint64_t);
 	t->tid = tid;
 	t->run = pfmi_regions.run;
+	t->epoch = pfmi_regions.epoch;
 	t->last = &t->entries;
 	t->arena = arena;
 	if (t->fds && t->pages && t->now)
@@ -52,7 +53,11 @@ struct thread *pfmi_thread_get_current(void)
 		pthread_setspecific(key, t);
 	}
 	if (!t->opened) {
-		pfmi_region_mark_process();
+		pfmi_regions_lock();
+		pfmi_storage_attach();
+		pfmi_regions_unlock();
+		if (pfmi_regions.epoch) /* a fork shares these pages until they are written */
+			pfmi_arena_populate(&t->arena);
 		pfmi_thread_open_counters(t);
 	}
 	return t;
@@ -81,7 +86,11 @@ static void add_to_pool(struct thread *t)
 		sum = pfmi_thread_find_or_make_entry(to, e->region, e->parent, &node);
 		if (!sum)
 			return;
+		if (!sum->begun)
+			sum->threads = 0;
+		pfmi_storage_begin_merge(to, sum, t, e);
 		pfmi_entry_merge(sum, e);
+		pfmi_storage_end_merge(e);
 	}
 	if (!to)
 		return;
@@ -89,9 +98,11 @@ static void add_to_pool(struct thread *t)
 	if (!to->unmatched)
 		to->unmatched_region = t->unmatched_region;
 	to->unmatched += t->unmatched;
+	pfmi_storage_note(to);
 	while (*at != t)
 		at = &(*at)->next;
 	*at = t->next;
+	pfmi_storage_release(t);
 	pfmi_arena_free(&t->arena);
 }
 
@@ -143,6 +154,7 @@ static void clear_sums(struct thread *t)
 		f->generation = BEFORE_FORK;
 	}
 	t->missed = t->unmatched = 0;
+	pfmi_storage_note(t);
 	t->handles = 0;
 	t->generation++;
 }
@@ -155,9 +167,13 @@ static void reset_after_fork(void)
 		next = t->next;
 		if (t->opened)
 			forget_visits(t);
-		if (t != self)
-			pfmi_arena_free(&t->arena);
+		if (t == self)
+			continue;
+		pfmi_storage_forget_thread(t);
+		pfmi_arena_free(&t->arena);
 	}
+	if (!pfmi_storage_detach(self))
+		__atomic_store_n(&perfmon_regions_active, 0, __ATOMIC_RELAXED);
 	pfmi_regions.threads = self;
 	pfmi_regions.n_ended = 0;
 	pfmi_regions.pool = NULL;
@@ -167,6 +183,7 @@ static void reset_after_fork(void)
 		self->slices = NULL;
 		self->next = NULL;
 		self->tid = (int)syscall(SYS_gettid);
+		pfmi_storage_set_thread(self);
 		clear_sums(self);
 	}
 	pfmi_regions.lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;

@@ -59,6 +59,19 @@ REGION_COLD_PART void drop_frames(struct thread *t)
 	t->run = LOAD_RELAXED(pfmi_regions.run);
 }
 
+/* A forked child takes a page fault at each page of this library that it executes or writes. Makes
+ * an empty visit, which is not in the results, so that no visit of the program counts them. */
+REGION_COLD_PART void touch_pages(struct thread *t, int active)
+{
+	pfm_region_t empty = { "", EMPTY_REGION, 0 };
+
+	t->epoch = pfmi_regions.epoch;
+	pfmi_region_caller.state = active;
+	pfm_begin_region(&empty);
+	pfm_end_region(&empty);
+	pfmi_region_caller.state = IN_CALL;
+}
+
 static struct thread *prepare_call(int *active)
 {
 	struct caller *caller = &pfmi_region_caller;
@@ -72,6 +85,8 @@ static struct thread *prepare_call(int *active)
 	t = caller->thread && caller->thread->opened ? caller->thread : pfmi_thread_get_current();
 	if (t && t->run != LOAD_RELAXED(pfmi_regions.run))
 		drop_frames(t);
+	if (t && t->epoch != pfmi_regions.epoch)
+		touch_pages(t, *active);
 	if (!t)
 		caller->state = UNPREPARED;
 	return t;
@@ -89,8 +104,10 @@ REGION_COLD_PART struct thread *enter_unprepared(int *active)
 	if (!*active)
 		return NULL;
 	if (caller->busy || caller->state == IN_CALL) {
-		if (caller->thread)
+		if (caller->thread) {
 			caller->thread->missed++;
+			pfmi_storage_note(caller->thread);
+		}
 		return NULL;
 	}
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
@@ -224,6 +241,7 @@ REGION_COLD_PART void begin_with_lookup(struct thread *t, pfm_region_t *region, 
 		return;
 	}
 	t->missed++;
+	pfmi_storage_note(t);
 	leave_call(active);
 }
 
@@ -330,6 +348,7 @@ static __attribute__((noinline)) void end_matching_visit(struct thread *t, pfm_r
 	if (!f) {
 		if (!t->unmatched++)
 			t->unmatched_region = id;
+		pfmi_storage_note(t);
 	} else if (f->generation == BEFORE_FORK) {
 		f->entry->node->depth--;
 		REGION_ADD(f->entry->begun, (uint64_t)-1);
@@ -377,11 +396,12 @@ REGION_INLINE void end_plain_visit(struct thread *t, struct frame *f, uint64_t w
 	t->depth--;
 	e->node->depth = 0;
 	begin_sums(e);
-	REGION_ADD(visits->visits, 1);
 	add_to_span(&e->wall, wall - f->wall, 0);
 	for (; n; n--, g++)
 		if (REGION_UNLIKELY(!add_plain_group(e, g, f->words + g->word, t->now + g->word)))
 			add_lost_group(t, f, g);
+	/* Last: if the process ends here, the visit is not among those that have ended. */
+	REGION_ADD(visits->visits, 1);
 	end_sums(e);
 }
 

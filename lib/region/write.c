@@ -49,7 +49,8 @@ int pfm_write_regions(const pfm_region_results_t *results, int fd, const char *f
 	FILE *out;
 	int rc;
 
-	if (!results || !writer || (writer->draws_slices && !pfmi_regions.keeps_slices))
+	if (!results || !writer ||
+	    (writer->draws_slices && !results->loaded && !pfmi_regions.keeps_slices))
 		return PFMLIB_ERR_INVAL;
 	out = open_memstream(&text, &n);
 	is_written = out && writer->write(out, results);

@@ -12,15 +12,15 @@
 #include <unistd.h>
 #include "region/region.h"
 
-static void put_process(FILE *out, uint64_t dropped)
+static void put_process(FILE *out, const pfm_region_results_t *r, uint64_t dropped)
 {
-	int pid = (int)getpid();
+	int pid = r->process.pid;
 
 	fprintf(out,
 	        "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%d,\"tid\":%d,\"args\":{"
 	        "\"name\":",
 	        pid, pid);
-	pfmi_region_put_json(out, program_invocation_short_name);
+	pfmi_region_put_json(out, r->process.program);
 	fprintf(out, "}}\n");
 	if (dropped)
 		fprintf(out,
@@ -34,10 +34,10 @@ static void put_counts(FILE *out, const pfm_region_results_t *r, const struct vi
 	uint64_t count;
 
 	fprintf(out, ",\"args\":{\"wall_ns\":%" PRIu64, s->wall);
-	for (unsigned k = 0; k < pfm_count_region_events(); k++) {
+	for (unsigned k = 0; k < r->layout->n_events; k++) {
 		pfm_region_event_t e = PFM_INIT(e);
 
-		pfm_describe_region_event(k, &e);
+		pfmi_results_describe_event(r, k, &e);
 		fprintf(out, ",");
 		pfmi_region_put_json(out, e.name);
 		if (pfmi_slice_get_count(r, s, k, &count))
@@ -48,11 +48,12 @@ static void put_counts(FILE *out, const pfm_region_results_t *r, const struct vi
 	fprintf(out, "}}\n");
 }
 
-static void put_event(FILE *out, const char *phase, const struct visit_slice *s, uint64_t at)
+static void put_event(FILE *out, const pfm_region_results_t *r, const char *phase,
+                      const struct visit_slice *s, uint64_t at)
 {
 	fprintf(out, ",{\"ph\":\"%s\",\"cat\":\"region\",\"name\":", phase);
-	pfmi_region_put_json(out, pfmi_region_get_name(s->region));
-	fprintf(out, ",\"pid\":%d,\"tid\":%d,\"ts\":", (int)getpid(), s->tid);
+	pfmi_region_put_json(out, pfmi_results_get_name(r, s->region));
+	fprintf(out, ",\"pid\":%d,\"tid\":%d,\"ts\":", r->process.pid, s->tid);
 	pfmi_region_put_us(out, at);
 }
 
@@ -60,12 +61,12 @@ static void put_event(FILE *out, const char *phase, const struct visit_slice *s,
 static void put_slice(FILE *out, const pfm_region_results_t *r, const struct visit_slice *s,
                       size_t id)
 {
-	put_event(out, s->overlaps ? "b" : "X", s, s->begin);
+	put_event(out, r, s->overlaps ? "b" : "X", s, s->begin);
 	if (s->overlaps) {
-		fprintf(out, ",\"id\":\"%d.%zu\"", (int)getpid(), id);
+		fprintf(out, ",\"id\":\"%d.%zu\"", r->process.pid, id);
 		put_counts(out, r, s);
-		put_event(out, "e", s, s->end);
-		fprintf(out, ",\"id\":\"%d.%zu\"}\n", (int)getpid(), id);
+		put_event(out, r, "e", s, s->end);
+		fprintf(out, ",\"id\":\"%d.%zu\"}\n", r->process.pid, id);
 	} else {
 		fprintf(out, ",\"dur\":");
 		pfmi_region_put_us(out, s->end - s->begin);
@@ -77,11 +78,11 @@ bool pfmi_region_write_chrome(FILE *out, const pfm_region_results_t *r)
 {
 	struct slice_list list;
 
-	if (!pfmi_slices_collect(&list)) {
+	if (!pfmi_slices_collect(r, &list)) {
 		return false;
 	}
 	fprintf(out, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
-	put_process(out, list.dropped);
+	put_process(out, r, list.dropped);
 	for (size_t i = 0; i < list.n; i++)
 		put_slice(out, r, list.items[i], i);
 	fprintf(out, "]}\n");

@@ -12,9 +12,9 @@ static void put_field(FILE *out, const char *text)
 	putc(',', out);
 }
 
-static void put_start(FILE *out, const pfm_region_info_t *info)
+static void put_start(FILE *out, const pfm_region_results_t *r, const pfm_region_info_t *info)
 {
-	fprintf(out, "%d,", (int)getpid());
+	fprintf(out, "%d,", r->process.pid);
 	put_field(out, info->region);
 	put_field(out, info->parent);
 	if (info->thread > 0)
@@ -32,7 +32,7 @@ static void put_event(FILE *out, const pfm_region_results_t *r, unsigned i, unsi
 	pfm_region_event_t e = PFM_INIT(e);
 	pfm_region_count_t c = PFM_INIT(c);
 
-	pfm_describe_region_event(k, &e);
+	pfmi_results_describe_event(r, k, &e);
 	pfm_region_count(r, i, k, &c);
 	fprintf(out, ",");
 	put_field(out, e.name);
@@ -52,15 +52,15 @@ bool pfmi_region_write_csv(FILE *out, const pfm_region_results_t *r)
 	             "quality,overhead\n");
 	for (unsigned i = 0; i < r->n; i++) {
 		pfm_region_info_t info = PFM_INIT(info);
-		unsigned n = pfm_count_region_events();
+		unsigned n = r->layout->n_events;
 
 		pfm_describe_region(r, i, &info);
 		for (unsigned k = 0; k < n; k++) {
-			put_start(out, &info);
+			put_start(out, r, &info);
 			put_event(out, r, i, k);
 		}
 		if (!n) {
-			put_start(out, &info);
+			put_start(out, r, &info);
 			fprintf(out, ",,,,,,,,\n");
 		}
 	}

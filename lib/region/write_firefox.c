@@ -27,36 +27,36 @@ static uint64_t start_of_clock(void)
 	       pfmi_region_get_wall_time();
 }
 
-static void put_schema(FILE *out)
+static void put_schema(FILE *out, const pfm_region_results_t *r)
 {
 	fprintf(out, "\"markerSchema\":[{\"name\":\"Region\",\"tooltipLabel\":"
 	             "\"{marker.name}\",\"tableLabel\":\"{marker.name}\",\"chartLabel\":"
 	             "\"{marker.name}\",\"display\":[\"marker-chart\",\"marker-table\","
 	             "\"timeline-overview\"],\"data\":[");
-	for (unsigned k = 0; k < pfm_count_region_events(); k++) {
+	for (unsigned k = 0; k < r->layout->n_events; k++) {
 		pfm_region_event_t e = PFM_INIT(e);
 
-		pfm_describe_region_event(k, &e);
+		pfmi_results_describe_event(r, k, &e);
 		fprintf(out, "%s{\"key\":\"event%u\",\"label\":", k ? "," : "", k);
 		pfmi_region_put_json(out, e.name);
 		fprintf(out, ",\"format\":\"integer\"}");
 	}
 	fprintf(out, "%s{\"key\":\"left\",\"label\":\"Not counted\",\"format\":\"string\"}]}]",
-	        pfm_count_region_events() ? "," : "");
+	        r->layout->n_events ? "," : "");
 }
 
-static void put_head(FILE *out)
+static void put_head(FILE *out, const pfm_region_results_t *r)
 {
 	fprintf(out, "{\"meta\":{\"version\":24,\"interval\":1,\"processType\":0,\"stackwalk\":1,"
 	             "\"debug\":0,\"gcpoison\":0,\"asyncstack\":1,\"shutdownTime\":null,"
 	             "\"presymbolicated\":true,\"product\":");
-	pfmi_region_put_json(out, program_invocation_short_name);
+	pfmi_region_put_json(out, r->process.program);
 	fprintf(out, ",\"startTime\":");
 	pfmi_region_put_ms(out, start_of_clock());
 	fprintf(out, ",\"categories\":[{\"name\":\"Other\",\"color\":\"grey\","
 	             "\"subcategories\":[\"Other\"]},{\"name\":\"Regions\",\"color\":"
 	             "\"blue\",\"subcategories\":[\"Other\"]}],");
-	put_schema(out);
+	put_schema(out, r);
 	fprintf(out, "},\"libs\":[],\"threads\":[\n");
 }
 
@@ -67,13 +67,13 @@ static void put_counts(FILE *out, const pfm_region_results_t *r, const struct vi
 	bool is_in_field = false;
 	uint64_t count;
 
-	for (unsigned k = 0; k < pfm_count_region_events(); k++)
+	for (unsigned k = 0; k < r->layout->n_events; k++)
 		if (pfmi_slice_get_count(r, s, k, &count))
 			fprintf(out, ",\"event%u\":%" PRIu64, k, count);
-	for (unsigned k = 0; k < pfm_count_region_events(); k++) {
+	for (unsigned k = 0; k < r->layout->n_events; k++) {
 		if (pfmi_slice_get_count(r, s, k, &count))
 			continue;
-		pfm_describe_region_event(k, &e);
+		pfmi_results_describe_event(r, k, &e);
 		fputs(is_in_field ? ", " : ",\"left\":\"", out);
 		base_put_json(out, e.name, strlen(e.name), false);
 		is_in_field = true;
@@ -94,23 +94,23 @@ static void put_marker(FILE *out, const pfm_region_results_t *r, const struct vi
 	fprintf(out, "}]");
 }
 
-static void put_strings(FILE *out)
+static void put_strings(FILE *out, const pfm_region_results_t *r)
 {
 	fprintf(out, "\"stringTable\":[\"\"");
-	for (uint32_t i = 1; i <= pfmi_region_get_last_number(); i++) {
+	for (uint32_t i = 1; i <= pfmi_results_get_last_number(r); i++) {
 		fprintf(out, ",");
-		pfmi_region_put_json(out, pfmi_region_get_name(i));
+		pfmi_region_put_json(out, pfmi_results_get_name(r, i));
 	}
 	fprintf(out, "]");
 }
 
 /* The main thread has the program's name. */
-static void put_thread_name(FILE *out, int tid)
+static void put_thread_name(FILE *out, const pfm_region_results_t *r, int tid)
 {
 	char name[300];
 
-	snprintf(name, sizeof(name), "%s thread %d", program_invocation_short_name, tid);
-	pfmi_region_put_json(out, tid == (int)getpid() ? program_invocation_short_name : name);
+	snprintf(name, sizeof(name), "%s thread %d", r->process.program, tid);
+	pfmi_region_put_json(out, tid == r->process.pid ? r->process.program : name);
 }
 
 /* Writes a thread with @n slices. */
@@ -120,8 +120,8 @@ static void put_thread(FILE *out, const pfm_region_results_t *r, int tid,
 	fprintf(out,
 	        "{\"tid\":%d,\"pid\":%d,\"processType\":\"default\",\"registerTime\":0,"
 	        "\"unregisterTime\":null,\"name\":",
-	        tid, (int)getpid());
-	put_thread_name(out, tid);
+	        tid, r->process.pid);
+	put_thread_name(out, r, tid);
 	fprintf(out, ",\"markers\":{\"schema\":{\"name\":0,\"startTime\":1,\"endTime\":2,"
 	             "\"phase\":3,\"category\":4,\"data\":5},\"data\":[");
 	for (size_t i = 0; i < n; i++) {
@@ -134,13 +134,13 @@ static void put_thread(FILE *out, const pfm_region_results_t *r, int tid,
 	             "\"optimizations\":4,\"line\":5,\"column\":6,\"category\":7,"
 	             "\"subcategory\":8},\"data\":[]},\"stackTable\":{\"schema\":{"
 	             "\"prefix\":0,\"frame\":1},\"data\":[]},");
-	put_strings(out);
+	put_strings(out, r);
 	fprintf(out, "}\n");
 }
 
 static void put_threads(FILE *out, const pfm_region_results_t *r, const struct slice_list *list)
 {
-	int main_thread = (int)getpid();
+	int main_thread = r->process.pid;
 	bool is_first = true;
 	size_t n;
 
@@ -162,10 +162,10 @@ bool pfmi_region_write_firefox(FILE *out, const pfm_region_results_t *r)
 {
 	struct slice_list list;
 
-	if (!pfmi_slices_collect(&list)) {
+	if (!pfmi_slices_collect(r, &list)) {
 		return false;
 	}
-	put_head(out);
+	put_head(out, r);
 	put_threads(out, r, &list);
 	fprintf(out,
 	        "],\"processes\":[],\"pausedRanges\":[],\"pfm\":{\"visitsNotDrawn\":%" PRIu64

@@ -28,20 +28,22 @@ static void put_text(FILE *out, const char *key, const char *text)
 
 static void put_process(FILE *out, const pfm_region_results_t *r)
 {
-	double inside, pair;
-
-	pfm_region_cost(&inside, &pair);
-	fprintf(out, "{\"process\":%d", (int)getpid());
-	put_text(out, "program", program_invocation_short_name);
+	fprintf(out, "{\"process\":%d", r->process.pid);
+	put_text(out, "program", r->process.program);
+	if (r->process.rank >= 0)
+		fprintf(out, ",\"rank\":%d", r->process.rank);
+	else
+		fprintf(out, ",\"rank\":null");
+	fprintf(out, ",\"ended\":%s", r->process.has_ended ? "true" : "false");
 	fprintf(out, ",\"subtracted\":%s,\"missed\":%" PRIu64 ",\"unmatched\":%" PRIu64,
 	        r->flags & PFM_REGIONS_NO_SUBTRACT ? "false" : "true", r->missed, r->unmatched);
-	put_real(out, "wall_inside_ns", inside);
-	put_real(out, "wall_pair_ns", pair);
+	put_real(out, "wall_inside_ns", r->layout->wall_inside);
+	put_real(out, "wall_pair_ns", r->layout->wall_pair);
 	fprintf(out, ",\"events\":[");
-	for (unsigned k = 0; k < pfm_count_region_events(); k++) {
+	for (unsigned k = 0; k < r->layout->n_events; k++) {
 		pfm_region_event_t e = PFM_INIT(e);
 
-		pfm_describe_region_event(k, &e);
+		pfmi_results_describe_event(r, k, &e);
 		fprintf(out, "%s{\"event\":", k ? "," : "");
 		pfmi_region_put_json(out, e.name);
 		put_text(out, "unit", e.unit);
@@ -61,7 +63,7 @@ static void put_count(FILE *out, const pfm_region_results_t *r, unsigned i, unsi
 	pfm_region_event_t e = PFM_INIT(e);
 	pfm_region_count_t c = PFM_INIT(c);
 
-	pfm_describe_region_event(k, &e);
+	pfmi_results_describe_event(r, k, &e);
 	pfm_region_count(r, i, k, &c);
 	fprintf(out, "%s{\"event\":", k ? "," : "");
 	pfmi_region_put_json(out, e.name);
@@ -121,7 +123,7 @@ static void put_row(FILE *out, const pfm_region_results_t *r, unsigned i)
 	fprintf(out,
 	        ",\"process\":%d,\"threads\":%" PRIu64 ",\"visits\":%" PRIu64
 	        ",\"outermost\":%" PRIu64 ",\"unfinished\":%" PRIu64,
-	        (int)getpid(), info.threads, info.visits, info.outermost, info.unfinished);
+	        r->process.pid, info.threads, info.visits, info.outermost, info.unfinished);
 	fprintf(out,
 	        ",\"costly\":%s,\"wall_ns\":{\"inclusive\":%" PRIu64 ",\"exclusive\":%" PRIu64
 	        ",\"min\":%" PRIu64 ",\"max\":%" PRIu64,
@@ -132,10 +134,10 @@ static void put_row(FILE *out, const pfm_region_results_t *r, unsigned i)
 		fprintf(out, "},\"task_ns\":%" PRIu64 ",\"counts\":[", info.task);
 	else
 		fprintf(out, "},\"task_ns\":null,\"counts\":[");
-	for (unsigned k = 0; k < pfm_count_region_events(); k++)
+	for (unsigned k = 0; k < r->layout->n_events; k++)
 		put_count(out, r, i, k);
 	fprintf(out, "],\"metrics\":[");
-	for (unsigned m = 0; m < pfm_count_region_metrics(); m++)
+	for (unsigned m = 0; m < r->layout->n_metrics; m++)
 		put_metric(out, r, i, m);
 	fprintf(out, "]}\n");
 }

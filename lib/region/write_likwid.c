@@ -23,7 +23,7 @@ static void put_number(FILE *out, double value)
 
 static void put_values(FILE *out, const pfm_region_results_t *r, uint32_t region, int tid)
 {
-	unsigned n = pfm_count_region_events();
+	unsigned n = r->layout->n_events;
 
 	fprintf(out, " %u", n);
 	for (unsigned k = 0; k < n; k++) {
@@ -84,7 +84,7 @@ bool pfmi_region_write_likwid(FILE *out, const pfm_region_results_t *r)
 	for (unsigned i = 0; i < r->n; i++)
 		if (is_first_of_region(r, i))
 			fprintf(out, "%u:%.*s-0\n", id++, TAG_MAX,
-			        pfmi_region_get_name(r->rows[i].region));
+			        pfmi_results_get_name(r, r->rows[i].region));
 	id = 0;
 	for (unsigned i = 0; i < r->n; i++) {
 		if (!is_first_of_region(r, i))

@@ -8,13 +8,13 @@
 #include <string.h>
 #include "region/region.h"
 
-static void put_definitions(FILE *out)
+static void put_definitions(FILE *out, const pfm_region_results_t *r)
 {
 	fprintf(out, "  \"event_definitions\": {");
-	for (unsigned k = 0; k < pfm_count_region_events(); k++) {
+	for (unsigned k = 0; k < r->layout->n_events; k++) {
 		pfm_region_event_t e = PFM_INIT(e);
 
-		pfm_describe_region_event(k, &e);
+		pfmi_results_describe_event(r, k, &e);
 		fprintf(out, "%s\n    ", k ? "," : "");
 		pfmi_region_put_json(out, e.name);
 		fprintf(out, ": {\"component\": \"perf_event\", \"type\": \"delta\"}");
@@ -25,12 +25,12 @@ static void put_definitions(FILE *out)
 /* Writes the counts of row @i. @cycles: only those of "cycles", which have a place of their own. */
 static void put_counts(FILE *out, const pfm_region_results_t *r, unsigned i, bool cycles)
 {
-	for (unsigned k = 0; k < pfm_count_region_events(); k++) {
+	for (unsigned k = 0; k < r->layout->n_events; k++) {
 		pfm_region_event_t e = PFM_INIT(e);
 		pfm_region_count_t c = PFM_INIT(c);
 		bool is_cycles;
 
-		pfm_describe_region_event(k, &e);
+		pfmi_results_describe_event(r, k, &e);
 		is_cycles =
 			strncmp(e.name, "cycles", 6) == 0 && (e.name[6] == 0 || e.name[6] == ':');
 		if (pfm_region_count(r, i, k, &c) || !c.visits || (cycles && !is_cycles))
@@ -141,7 +141,7 @@ bool pfmi_region_write_papi(FILE *out, const pfm_region_results_t *r)
 	fprintf(out, "{\n  \"papi_version\": \"7.2.0\",\n  \"cpu_info\": \"\",\n  "
 	             "\"max_cpu_rate_mhz\": \"0\",\n"
 	             "  \"min_cpu_rate_mhz\": \"0\",\n");
-	put_definitions(out);
+	put_definitions(out, r);
 	fprintf(out, "  \"threads\": {");
 	is_listed = put_threads(out, r);
 	fprintf(out, "\n  }\n}\n");

@@ -183,7 +183,7 @@ static void put_count(FILE *out, const pfm_region_info_t *info, const pfm_region
 
 static void put_metrics(FILE *out, const pfm_region_results_t *r, unsigned i)
 {
-	for (unsigned m = 0; m < pfm_count_region_metrics(); m++) {
+	for (unsigned m = 0; m < r->layout->n_metrics; m++) {
 		pfm_session_metric_t value = PFM_INIT(value);
 		const char *name;
 
@@ -209,11 +209,11 @@ static void put_row(FILE *out, const pfm_region_results_t *r, unsigned i)
 		return;
 	put_heading(out, &info);
 	put_times(out, &info);
-	for (unsigned k = 0; k < pfm_count_region_events(); k++) {
+	for (unsigned k = 0; k < r->layout->n_events; k++) {
 		pfm_region_event_t e = PFM_INIT(e);
 		pfm_region_count_t c = PFM_INIT(c);
 
-		pfm_describe_region_event(k, &e);
+		pfmi_results_describe_event(r, k, &e);
 		pfm_region_count(r, i, k, &c);
 		if (pfmi_region_has_count(&c))
 			put_count(out, &info, &e, &c);
@@ -227,23 +227,21 @@ static void put_row(FILE *out, const pfm_region_results_t *r, unsigned i)
 static void put_cost(FILE *out, const pfm_region_results_t *r)
 {
 	char text[VALUE_SIZE];
-	double inside, pair;
 
-	pfm_region_cost(&inside, &pair);
 	fprintf(out, "Cost of an empty visit: ");
-	pfmi_region_put_real(out, 0, pair);
+	pfmi_region_put_real(out, 0, r->layout->wall_pair);
 	fprintf(out, " ns (");
-	pfmi_region_put_real(out, 0, inside);
+	pfmi_region_put_real(out, 0, r->layout->wall_inside);
 	fprintf(out, " ns inside it)");
-	for (unsigned k = 0; k < pfm_count_region_events(); k++) {
+	for (unsigned k = 0; k < r->layout->n_events; k++) {
 		pfm_region_event_t e = PFM_INIT(e);
 
-		pfm_describe_region_event(k, &e);
+		pfmi_results_describe_event(r, k, &e);
 		if (e.cost_pair < 0.5)
 			continue;
 		fprintf(out, ", %s %s",
-		        format_value(&e, (uint64_t)(e.cost_pair + 0.5),
-		                     pfmi_regions.layout.events[k].scale, text),
+		        format_value(&e, (uint64_t)(e.cost_pair + 0.5), r->layout->events[k].scale,
+		                     text),
 		        e.name);
 	}
 	fprintf(out, r->flags & PFM_REGIONS_NO_SUBTRACT ? "; not subtracted\n" : "; subtracted\n");
@@ -251,7 +249,12 @@ static void put_cost(FILE *out, const pfm_region_results_t *r)
 
 bool pfmi_region_write_table(FILE *out, const pfm_region_results_t *r)
 {
-	fprintf(out, "Regions of %s, process %d\n", program_invocation_short_name, (int)getpid());
+	fputs("Regions of ", out);
+	base_put_line(out, r->process.program);
+	fprintf(out, ", process %d", r->process.pid);
+	if (r->process.rank >= 0)
+		fprintf(out, ", rank %d", r->process.rank);
+	fputs("\n", out);
 	put_cost(out, r);
 	if (r->missed)
 		fprintf(out,
@@ -261,7 +264,7 @@ bool pfmi_region_write_table(FILE *out, const pfm_region_results_t *r)
 	if (r->unmatched) {
 		fprintf(out, "%" PRIu64 " ends without a begin were ignored, one of region ",
 		        r->unmatched);
-		base_put_line(out, pfmi_region_get_name(r->unmatched_region));
+		base_put_line(out, pfmi_results_get_name(r, r->unmatched_region));
 		fputs(".\n", out);
 	}
 	if (!r->n)

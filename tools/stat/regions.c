@@ -7,11 +7,10 @@
  * variables. */
 #include "common/pfm.h"
 #include "stat/options.h"
+#include "stat/region_results.h"
 #include "stat/stat.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -162,24 +161,6 @@ static int check_events_alone(struct stat_job *job)
 	return EXIT_DONE;
 }
 
-/* Formats of the library. */
-static const struct {
-	const char *name;
-	bool is_framed; /* the first and the last line enclose a list; each process writes a part of
-	                 * it */
-} formats[] = { { "table", false }, { "json", false },  { "csv", false },   { "likwid", false },
-	        { "papi", false },  { "chrome", true }, { "firefox", true } };
-
-enum { FORMATS = sizeof(formats) / sizeof(formats[0]) };
-
-static bool is_framed(const char *format)
-{
-	for (unsigned i = 0; i < FORMATS; i++)
-		if (strcmp(format, formats[i].name) == 0)
-			return formats[i].is_framed;
-	return false;
-}
-
 static int check_options(struct command_args *args, const struct stat_job *job)
 {
 	if (!args->n)
@@ -188,9 +169,8 @@ static int check_options(struct command_args *args, const struct stat_job *job)
 		return report_usage_error(args, "With --regions, -x needs a comma: -x ,");
 	if (job->options.append && !job->options.output)
 		return report_usage_error(args, "--append needs --output.");
-	for (unsigned i = 0; i < FORMATS; i++)
-		if (strcmp(job->regions.format, formats[i].name) == 0)
-			return EXIT_DONE;
+	if (is_region_format(job->regions.format))
+		return EXIT_DONE;
 	return report_usage_error(args,
 	                          "--regions: expected table, json, csv, likwid, papi, chrome or "
 	                          "firefox, got '%s'.",
@@ -211,14 +191,17 @@ static void raise_file_limit(void)
 }
 
 static _Noreturn void execute_command(char *const *command, const char *events,
-                                      const struct stat_job *job, const char *folder)
+                                      const struct stat_job *job,
+                                      const struct region_folder *folder)
 {
 	char options[128], output[PATH_SIZE + 2];
 
-	snprintf(options, sizeof(options), "%s%s%s", job->regions.no_subtract ? "no-subtract," : "",
+	snprintf(options, sizeof(options), "keep-file,%s%s%s",
+	         job->regions.no_subtract ? "no-subtract," : "",
 	         job->regions.has_system ? "system," : "",
 	         job->options.by == BY_THREAD ? "per-thread," : "");
-	snprintf(output, sizeof(output), "%s/", folder);
+	snprintf(output, sizeof(output), "%s/", folder->results);
+	inherit_region_folder(folder);
 	setenv("PERFMON_REGIONS", events, 1);
 	setenv("PERFMON_REGIONS_OPTIONS", options, 1);
 	setenv("PERFMON_REGIONS_OUTPUT", output, 1);
@@ -229,156 +212,57 @@ static _Noreturn void execute_command(char *const *command, const char *events,
 	_exit(errno == ENOENT ? NOT_FOUND : NOT_RUN);
 }
 
-/* Runs the command and stores its wait status in *@status. Ignores interrupts, which go to the
- * command, because its results are still needed. */
-static int run_command(char *const *command, const char *events, const struct stat_job *job,
-                       const char *folder, int *status)
+static volatile sig_atomic_t command_pid;
+
+/* Passes a request to end to the command, whose results are still needed. */
+static void forward_signal(int number)
 {
-	struct sigaction ignore = { .sa_handler = SIG_IGN }, interrupt, quit;
-	pid_t pid;
+	if (command_pid > 0)
+		kill((pid_t)command_pid, number);
+}
+
+static const int passed_signals[] = { SIGTERM, SIGHUP }, ignored_signals[] = { SIGINT, SIGQUIT };
+
+enum { SIGNALS = 2 };
+
+/* Runs the command and waits for it. Ignores interrupts, which go to the command as well, because
+ * its results are still needed. */
+static int run_command(char *const *command, const char *events, const struct stat_job *job,
+                       const struct region_folder *folder, struct region_command *run)
+{
+	struct sigaction ignore = { .sa_handler = SIG_IGN },
+			 forward = { .sa_handler = forward_signal, .sa_flags = SA_RESTART },
+			 ignored[SIGNALS], passed[SIGNALS];
 
 	fflush(NULL);
-	sigaction(SIGINT, &ignore, &interrupt);
-	sigaction(SIGQUIT, &ignore, &quit);
-	pid = fork();
-	if (pid == 0) {
-		sigaction(SIGINT, &interrupt, NULL);
-		sigaction(SIGQUIT, &quit, NULL);
+	for (unsigned i = 0; i < SIGNALS; i++) {
+		sigaction(ignored_signals[i], &ignore, &ignored[i]);
+		sigaction(passed_signals[i], &forward, &passed[i]);
+	}
+	run->pid = fork();
+	if (run->pid == 0) {
+		for (unsigned i = 0; i < SIGNALS; i++) {
+			sigaction(ignored_signals[i], &ignored[i], NULL);
+			sigaction(passed_signals[i], &passed[i], NULL);
+		}
 		execute_command(command, events, job, folder);
 	}
-	while (pid > 0 && waitpid(pid, status, 0) < 0 && errno == EINTR)
+	command_pid = run->pid;
+	while (run->pid > 0 && waitpid(run->pid, &run->status, 0) < 0 && errno == EINTR)
 		;
-	sigaction(SIGINT, &interrupt, NULL);
-	sigaction(SIGQUIT, &quit, NULL);
-	return pid < 0 ? report_bad_option("no process", errno) : EXIT_DONE;
+	command_pid = 0;
+	for (unsigned i = 0; i < SIGNALS; i++)
+		sigaction(ignored_signals[i], &ignored[i], NULL);
+	return run->pid < 0 ? report_bad_option("no process", errno) : EXIT_DONE;
 }
 
 /* ---- results ----------------------------------------------------------------------------- */
 
-static FILE *open_result(int folder, const char *name)
-{
-	int fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-	FILE *in = fd < 0 ? NULL : fdopen(fd, "r");
-
-	if (!in && fd >= 0)
-		close(fd);
-	return in;
-}
-
-static bool copy_file(int folder, const char *name, FILE *out)
-{
-	FILE *in = open_result(folder, name);
-	char buf[65536];
-	size_t n;
-
-	while (in && (n = fread(buf, 1, sizeof(buf), in)) > 0)
-		fwrite(buf, 1, n, out);
-	if (in)
-		fclose(in);
-	return in != NULL;
-}
-
-/* Files to join: the first line of the first file, all lists, the last line of the last file. */
-struct join {
-	bool has_head;
-	char *tail;
-	size_t tail_room;
-};
-
-/* Copies a file's part of the list. Writes each line after reading the next one, because the last
- * line is not part of the list. */
-static bool join_file(int folder, const char *name, FILE *out, struct join *join)
-{
-	FILE *in = open_result(folder, name);
-	char *line = NULL;
-	size_t size = 0, n = 0;
-
-	if (!in)
-		return false;
-	for (; getline(&line, &size, in) > 0; n++) {
-		char *before = join->tail;
-		size_t before_room = join->tail_room;
-
-		if (n == 1 && join->has_head)
-			fputc(',', out);
-		else if (n)
-			fputs(before, out);
-		join->tail = line;
-		join->tail_room = size;
-		line = before;
-		size = before_room;
-	}
-	join->has_head = join->has_head || n > 0;
-	free(line);
-	fclose(in);
-	return n > 0;
-}
-
-static bool is_started(const char *name)
-{
-	size_t len = strlen(name), end = strlen(".started");
-
-	return len > end && strcmp(name + len - end, ".started") == 0;
-}
-
-/* @name: the mark that the process left. */
-static void report_missing_results(const char *name, unsigned *missing)
-{
-	++*missing;
-	fprintf(stderr,
-	        "%s: process %ld entered regions and was killed, executed another program, or "
-	        "could not write all results\n",
-	        program_name, strtol(name + strlen("regions."), NULL, 10));
-}
-
-static int is_result(const struct dirent *e)
-{
-	return strncmp(e->d_name, "regions.", 8) == 0;
-}
-
-static int compare_numbers(const struct dirent **a, const struct dirent **b)
-{
-	long x = strtol((*a)->d_name + 8, NULL, 10), y = strtol((*b)->d_name + 8, NULL, 10);
-
-	return (x > y) - (x < y);
-}
-
-/* Writes the results of all processes. Returns the number of processes with results, and in
- * *@missing that of processes whose results are missing. */
-static unsigned collect_results(const char *path, const char *format, FILE *out, unsigned *missing)
-{
-	struct join join = { 0 };
-	int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	struct dirent **names = NULL;
-	int n = scandir(path, &names, is_result, compare_numbers);
-	unsigned written = 0;
-
-	for (int i = 0; i < n; i++) {
-		if (is_started(names[i]->d_name))
-			report_missing_results(names[i]->d_name, missing);
-		else if (is_framed(format))
-			written += join_file(folder, names[i]->d_name, out, &join);
-		else
-			written += copy_file(folder, names[i]->d_name, out);
-		unlinkat(folder, names[i]->d_name, 0);
-		free(names[i]);
-	}
-	free(names);
-	if (join.tail)
-		fputs(join.tail, out);
-	free(join.tail);
-	if (folder >= 0)
-		close(folder);
-	rmdir(path);
-	return written;
-}
-
-static int report_regions(struct stat_job *job, char *const *command, const char *folder,
-                          const char *on)
+static int write_results(struct stat_job *job, char *const *command,
+                         const struct region_collection *from, const char *on)
 {
 	FILE *out =
 		strcmp(job->regions.format, "table") == 0 && !job->options.output ? stderr : stdout;
-	unsigned n, missing = 0;
 	bool has_failed;
 
 	if (job->options.output)
@@ -387,37 +271,53 @@ static int report_regions(struct stat_job *job, char *const *command, const char
 		return report_bad_option(job->options.output, errno);
 	if (*on && out == stderr)
 		fprintf(out, "Regions are read from perfmon, %s.\n", on);
-	n = collect_results(folder, job->regions.format, out, &missing);
-	has_failed = fflush(out) != 0 || ferror(out);
+	has_failed = fwrite(from->text, 1, from->size, out) != from->size;
+	has_failed |= fflush(out) != 0 || ferror(out);
 	if (job->options.output)
 		has_failed |= fclose(out) != 0;
 	if (has_failed)
 		return report_bad_option(job->options.output ? job->options.output : "results",
 		                         errno);
-	if (!n && !missing)
+	if (!from->n_written && !from->n_lost)
 		fprintf(stderr, "%s: %s entered no region\n", program_name, command[0]);
-	return n && !missing ? EXIT_DONE : EXIT_REFUSED;
+	return from->n_written && !from->n_lost ? EXIT_DONE : EXIT_REFUSED;
+}
+
+/* Writes the results after the folder is removed: a reader of a pipe may have gone. */
+static int report_regions(struct stat_job *job, char *const *command,
+                          const struct region_command *run, struct region_folder *folder,
+                          const char *on)
+{
+	struct region_collection results = { .format = job->regions.format, .command = run };
+	int rc;
+
+	collect_region_results(&results, folder->results);
+	remove_region_folder(folder);
+	rc = write_results(job, command, &results, on);
+	free(results.text);
+	return rc;
 }
 
 static int run_in_folder(struct command_args *args, struct stat_job *job, const char *events)
 {
-	const char *tmp = getenv("TMPDIR");
-	char folder[PATH_SIZE], on[128];
-	int status = 0, rc;
+	struct region_command run = { 0 };
+	struct region_folder folder;
+	char on[128];
+	int rc = make_region_folder(&folder);
 
-	snprintf(folder, sizeof(folder), "%s/pfm-regions-XXXXXX", tmp && *tmp ? tmp : "/tmp");
-	if (!mkdtemp(folder))
-		return report_bad_option(folder, errno);
+	if (rc)
+		return report_bad_option(folder.path, rc);
 	switch_on_adapters(args->operands[0], on, sizeof(on));
-	rc = run_command(args->operands, events, job, folder, &status);
+	rc = run_command(args->operands, events, job, &folder, &run);
 	if (rc == EXIT_DONE) {
-		int reported = report_regions(job, args->operands, folder, on);
+		int reported = report_regions(job, args->operands, &run, &folder, on);
 
-		rc = child_get_status(args->operands[0], status);
+		rc = child_get_status(args->operands[0], run.status);
 		if (rc == EXIT_DONE)
 			rc = reported;
 	}
-	rmdir(folder);
+	if (folder.lock >= 0)
+		remove_region_folder(&folder);
 	return rc;
 }
 

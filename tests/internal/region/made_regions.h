@@ -71,6 +71,7 @@ static inline void make_regions(struct made_regions *m)
 static inline void unmake_regions(struct made_regions *m)
 {
 	assert_int_equal(pfmi_region_caller.busy, 0);
+	pfmi_storage_forget_thread(&m->thread);
 	pfmi_arena_free(&m->thread.arena);
 	fclose(m->readings);
 	pfmi_regions.layout = (struct layout){ 0 };
@@ -161,6 +162,8 @@ static inline void make_results(struct made_results *r, const char *region)
 			                           .m2 = 500000 };
 	}
 	r->results.n = 2;
+	r->results.layout = &pfmi_regions.layout;
+	pfmi_region_fill_process(&r->results.process);
 	r->results.rows = r->rows;
 }
 

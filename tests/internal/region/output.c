@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Files of a process: their paths, and the mark of one that has not ended. */
+/* Paths of the files of a process. */
 #include "units.h"
 #include <unistd.h>
 #include "region/region.h"
@@ -34,25 +34,4 @@ static void path_has_process_id_and_suffix(void **state)
 	assert_false(pfmi_region_build_path(path, sizeof(path), ""));
 }
 
-static void running_process_has_a_mark(void **state)
-{
-	char folder[] = "/tmp/perfmon-output-XXXXXX", mark[128];
-
-	(void)state;
-	assert_non_null(mkdtemp(folder));
-	snprintf(pfmi_regions.output, sizeof(pfmi_regions.output), "%s/", folder);
-	snprintf(mark, sizeof(mark), "%s/regions.%d.started", folder, (int)getpid());
-	pfmi_region_mark_process();
-	assert_int_equal(access(mark, F_OK), 0);
-	pfmi_region_unmark_process();
-	assert_int_not_equal(access(mark, F_OK), 0);
-	snprintf(pfmi_regions.output, sizeof(pfmi_regions.output), "%s/file",
-	         folder); /* a file of its own needs no mark */
-	pfmi_region_mark_process();
-	assert_int_equal(rmdir(folder), 0);
-	pfmi_regions.output[0] = '\0';
-	pfmi_region_mark_process();
-}
-
-UNIT(region_output, cmocka_unit_test(path_has_process_id_and_suffix),
-     cmocka_unit_test(running_process_has_a_mark));
+UNIT(region_output, cmocka_unit_test(path_has_process_id_and_suffix));

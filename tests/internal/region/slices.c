@@ -12,7 +12,7 @@ static void slices_are_sorted(void **state)
 
 	(void)state;
 	make_slices(&m);
-	assert_true(pfmi_slices_collect(&list));
+	assert_true(pfmi_slices_collect(NULL, &list));
 	assert_int_equal(list.n, 3);
 	for (unsigned i = 0; i < 3; i++) {
 		assert_string_equal(pfmi_region_get_name(list.items[i]->region), names[i]);
@@ -28,7 +28,7 @@ static void slices_are_sorted(void **state)
 static void uncounted_events_have_no_count(void **state)
 {
 	const uint64_t zero[WORDS] = { 2 }, shared[WORDS] = { 2, 100, 99, 5, 6 };
-	struct pfm_region_results r = { 0 };
+	struct pfm_region_results r = { .layout = &pfmi_regions.layout };
 	struct made_regions m;
 	struct slice_list list;
 	uint64_t count;
@@ -38,7 +38,7 @@ static void uncounted_events_have_no_count(void **state)
 	pfmi_slices_add_visit(&m.thread, pfmi_region_find_or_make_number("shared"),
 	                      &(struct visit){ .start = zero, .now = shared, .is_complete = true },
 	                      &(struct slice_times){ 9000000, 9000100, false });
-	assert_true(pfmi_slices_collect(&list));
+	assert_true(pfmi_slices_collect(NULL, &list));
 	assert_int_equal(list.n, 4);
 	assert_true(pfmi_slice_get_count(&r, list.items[0], 0, &count));
 	assert_int_equal(count, 100); /* 112, less 2 for itself and 10 for the visit inside */
@@ -71,7 +71,7 @@ static void threads_reuse_pages(void **state)
 	m.thread.tid = 8;
 	for (uint64_t i = 0; i < MANY; i++)
 		keep_slice(&m, "many", i, i + 1, i, 0, false);
-	assert_true(pfmi_slices_collect(&list));
+	assert_true(pfmi_slices_collect(NULL, &list));
 	assert_int_equal(list.n, 3 + MANY);
 	assert_int_equal(list.dropped, 0);
 	for (unsigned i = 0; i < MANY; i++)
@@ -99,7 +99,7 @@ static void slices_beyond_the_limit_are_dropped(void **state)
 	number = pfmi_region_find_or_make_number("many");
 	for (unsigned i = 0; i < 1200000; i++)
 		pfmi_slices_add_visit(&m.thread, number, &v, &times);
-	assert_true(pfmi_slices_collect(&list));
+	assert_true(pfmi_slices_collect(NULL, &list));
 	assert_int_equal(list.n + list.dropped, 1200003);
 	assert_true(list.n * sizeof(struct visit_slice) < 64 << 20);
 	assert_true(list.n > 800000 && list.dropped > 0);

@@ -29,7 +29,7 @@ static void expect_time(const json_t *event, const char *key, double want)
 
 static void visits_are_trace_events(void **state)
 {
-	struct pfm_region_results results = { 0 };
+	struct pfm_region_results results = { .layout = &pfmi_regions.layout };
 	struct made_regions m;
 	const json_t *list;
 	char *text;
@@ -37,6 +37,7 @@ static void visits_are_trace_events(void **state)
 
 	(void)state;
 	make_slices(&m);
+	pfmi_region_fill_process(&results.process);
 	text = write_to_text(pfmi_region_write_chrome, &results);
 	root = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
 	assert_non_null(root);
@@ -62,12 +63,13 @@ static void visits_are_trace_events(void **state)
 	json_decref(root);
 	free(text);
 	unmake_slices(&m);
+	pfmi_region_fill_process(&results.process);
 }
 
 /* A program whose visits were not kept is refused, not given an empty picture. */
 static void refused_without_slices(void **state)
 {
-	struct pfm_region_results results = { 0 };
+	struct pfm_region_results results = { .layout = &pfmi_regions.layout };
 	struct made_regions m;
 
 	(void)state;

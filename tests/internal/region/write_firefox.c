@@ -46,7 +46,7 @@ static void expect_marker(const json_t *thread, size_t row, const char *name, do
 static void visits_are_markers(void **state)
 {
 	const uint64_t zero[WORDS] = { 2 }, shared[WORDS] = { 2, 100, 99, 5, 6 };
-	struct pfm_region_results results = { 0 };
+	struct pfm_region_results results = { .layout = &pfmi_regions.layout };
 	struct made_regions m;
 	const json_t *threads, *fields, *data;
 	char *text;
@@ -54,6 +54,7 @@ static void visits_are_markers(void **state)
 
 	(void)state;
 	make_slices(&m);
+	pfmi_region_fill_process(&results.process);
 	pfmi_slices_add_visit(&m.thread, pfmi_region_find_or_make_number("shared"),
 	                      &(struct visit){ .start = zero, .now = shared, .is_complete = true },
 	                      &(struct slice_times){ 9000000, 9000100, false });
@@ -82,6 +83,7 @@ static void visits_are_markers(void **state)
 	json_decref(root);
 	free(text);
 	unmake_slices(&m);
+	pfmi_region_fill_process(&results.process);
 }
 
 UNIT(region_write_firefox, cmocka_unit_test(visits_are_markers));

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: MIT */
+/* pfm stat --regions: results of all processes, from the folder that they share.
+ *
+ * Each process has a file of sums there (perfmon_regions(5)), which stays however the process ends.
+ * Programs with an older library write results in the format themselves. */
+#include "stat/region_results.h"
+#include "common/pfm.h"
+#include "stat/stat.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <perfmon/region.h>
+
+/* ---- formats ----------------------------------------------------------------------------- */
+
+/* Lines of each process's text that the joined text has once: the first ones and the last one. */
+static const struct {
+	const char *name;
+	bool has_head, has_tail;
+} formats[] = { { "table", false, false },  { "json", false, false }, { "csv", true, false },
+	        { "likwid", false, false }, { "papi", false, false }, { "chrome", true, true },
+	        { "firefox", true, true } };
+
+enum { FORMATS = sizeof(formats) / sizeof(formats[0]) };
+
+static unsigned find_format(const char *name)
+{
+	unsigned i = 0;
+
+	while (i < FORMATS && strcmp(formats[i].name, name) != 0)
+		i++;
+	return i;
+}
+
+bool is_region_format(const char *name)
+{
+	return find_format(name) < FORMATS;
+}
+
+/* Text of several processes in the making. */
+struct join {
+	FILE *out;
+	bool has_head, has_tail;
+	bool is_begun; /* the lines at the beginning are written */
+	char *tail;    /* the line that ends the text if no other part follows */
+	size_t tail_room;
+};
+
+/* Adds the text of a process. Writes each line after reading the next one, because the last line
+ * may be one that is written once. */
+static bool join_text(struct join *join, FILE *in)
+{
+	char *line = NULL;
+	size_t size = 0, n = 0;
+
+	for (; getline(&line, &size, in) > 0; n++) {
+		char *before = join->tail;
+		size_t before_room = join->tail_room;
+
+		if (!join->has_tail) {
+			if (n || !join->has_head || !join->is_begun)
+				fputs(line, join->out);
+			continue;
+		}
+		if (n == 1 && join->is_begun)
+			fputc(',', join->out);
+		else if (n)
+			fputs(before, join->out);
+		join->tail = line;
+		join->tail_room = size;
+		line = before;
+		size = before_room;
+	}
+	join->is_begun = join->is_begun || n > 0;
+	free(line);
+	return n > 0;
+}
+
+/* ---- processes --------------------------------------------------------------------------- */
+
+static bool has_suffix(const char *name, const char *suffix)
+{
+	size_t len = strlen(name), end = strlen(suffix);
+
+	return len > end && strcmp(name + len - end, suffix) == 0;
+}
+
+/* Field 22 of /proc/PID/stat; 0 if there is no such process. */
+static uint64_t read_start_time(int pid)
+{
+	char path[64], text[1024], *at;
+	FILE *in;
+	size_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	in = fopen(path, "re");
+	n = in ? fread(text, 1, sizeof(text) - 1, in) : 0;
+	if (in)
+		fclose(in);
+	text[n] = '\0';
+	at = strrchr(text, ')');
+	if (at && (at[2] == 'Z' || at[2] == 'X'))
+		return 0;
+	for (unsigned field = 2; at && field < 22; field++)
+		at = strchr(at + 1, ' ');
+	return at ? strtoull(at, NULL, 10) : 0;
+}
+
+/* True if process @pid maps a file called @name: it has not executed another program. */
+static bool has_mapping(int pid, const char *name)
+{
+	char path[64], line[4352];
+	bool is_found = false;
+	FILE *in;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	in = fopen(path, "re");
+	while (in && !is_found && fgets(line, sizeof(line), in))
+		is_found = strstr(line, name) != NULL;
+	if (in)
+		fclose(in);
+	return is_found;
+}
+
+/* Writes how a process ended that has not called exit(3), as far as it can be known. */
+static void describe_end(const struct region_command *command, const pfm_region_process_t *p,
+                         const char *name, bool has_later, char *text, size_t size)
+{
+	const int status = command->status;
+	const bool is_command = p->process == command->pid && !has_later;
+
+	if (has_later)
+		snprintf(text, size, "executed another program");
+	else if (is_command && WIFSIGNALED(status))
+		snprintf(text, size, "was killed by signal %d (%s)", WTERMSIG(status),
+		         strsignal(WTERMSIG(status)));
+	else if (p->start_time && read_start_time(p->process) == p->start_time)
+		snprintf(text, size,
+		         has_mapping(p->process, name) ? "is still running"
+		                                       : "executed another program");
+	else if (is_command)
+		snprintf(text, size,
+		         "ended with status %d without exit(3), or executed another "
+		         "program",
+		         WEXITSTATUS(status));
+	else
+		snprintf(text, size,
+		         "ended by a signal, _exit(2) or the execution of another "
+		         "program");
+}
+
+/* Reports a process that has lost visits, or whose results are not final. */
+static void report_end(const struct region_command *command, const pfm_region_results_t *r,
+                       const char *name, bool has_later)
+{
+	pfm_region_process_t p = PFM_INIT(p);
+	char text[128];
+
+	pfm_describe_region_process(r, &p);
+	if (p.is_incomplete)
+		fprintf(stderr,
+		        "%s: process %d (%s) could not write all results: no room in the "
+		        "folder of results\n",
+		        program_name, p.process, p.program);
+	if (p.has_ended)
+		return;
+	describe_end(command, &p, name, has_later, text, sizeof(text));
+	if (p.unfinished || strstr(text, "killed") || strstr(text, "running"))
+		fprintf(stderr,
+		        "%s: process %d (%s) %s with %llu open visits; the visits that had ended "
+		        "are counted\n",
+		        program_name, p.process, p.program, text, (unsigned long long)p.unfinished);
+}
+
+/* ---- the folder -------------------------------------------------------------------------- */
+
+static int is_result(const struct dirent *e)
+{
+	return strncmp(e->d_name, "regions.", 8) == 0;
+}
+
+/* Orders "regions.PID.regions", "regions.PID.2.regions" ... by the two numbers. */
+static void read_numbers(const char *name, long numbers[2])
+{
+	char *end;
+
+	numbers[0] = strtol(name + 8, &end, 10);
+	numbers[1] = *end == '.' ? strtol(end + 1, NULL, 10) : 0;
+}
+
+static int compare_results(const struct dirent **a, const struct dirent **b)
+{
+	long x[2], y[2];
+
+	read_numbers((*a)->d_name, x);
+	read_numbers((*b)->d_name, y);
+	for (unsigned i = 0; i < 2; i++)
+		if (x[i] != y[i])
+			return x[i] < y[i] ? -1 : 1;
+	return 0;
+}
+
+static bool is_same_process(const char *a, const char *b)
+{
+	long x[2], y[2];
+
+	read_numbers(a, x);
+	read_numbers(b, y);
+	return x[0] == y[0];
+}
+
+/* Writes @r in @format into memory, for join_text(); NULL on failure. */
+static FILE *write_text(const pfm_region_results_t *r, const char *format)
+{
+	int fd = memfd_create("regions", MFD_CLOEXEC);
+	FILE *text;
+
+	if (fd < 0)
+		return NULL;
+	if (pfm_write_regions(r, fd, format) || lseek(fd, 0, SEEK_SET) != 0 ||
+	    !(text = fdopen(fd, "r"))) {
+		close(fd);
+		return NULL;
+	}
+	return text;
+}
+
+static void report_unreadable(const char *name)
+{
+	fprintf(stderr,
+	        "%s: the results of process %ld are lost: it could not write them, or they are "
+	        "damaged\n",
+	        program_name, strtol(name + strlen("regions."), NULL, 10));
+}
+
+/* Adds the results in the file of sums @fd. */
+static void add_sums(struct region_collection *to, struct join *join, int fd, const char *name,
+                     bool has_later)
+{
+	pfm_region_process_t p = PFM_INIT(p);
+	pfm_region_results_t *r;
+	FILE *text;
+
+	if (pfm_load_regions(fd, &r, NULL)) {
+		report_unreadable(name);
+		to->n_lost++;
+		return;
+	}
+	pfm_describe_region_process(r, &p);
+	text = p.n_regions ? write_text(r, to->format) : NULL;
+	if (text)
+		to->n_written += join_text(join, text);
+	report_end(to->command, r, name, has_later);
+	to->n_lost += p.is_incomplete || (p.n_regions && !text);
+	if (text)
+		fclose(text);
+	pfm_close_region_results(r);
+}
+
+static void add_file(struct region_collection *to, struct join *join, int folder, const char *name,
+                     bool has_later)
+{
+	int fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	FILE *in;
+
+	if (fd < 0)
+		return;
+	if (has_suffix(name, ".regions")) {
+		add_sums(to, join, fd, name, has_later);
+		close(fd);
+		return;
+	}
+	in = fdopen(fd, "r");
+	if (!in) {
+		close(fd);
+		return;
+	}
+	to->n_written += join_text(join, in);
+	fclose(in);
+}
+
+void collect_region_results(struct region_collection *to, const char *path)
+{
+	const unsigned format = find_format(to->format);
+	struct join join = { .has_head = formats[format].has_head,
+		             .has_tail = formats[format].has_tail };
+	struct dirent **names = NULL;
+	int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int n = scandir(path, &names, is_result, compare_results);
+
+	join.out = open_memstream(&to->text, &to->size);
+	for (int i = 0; i < n; i++) {
+		if (join.out)
+			add_file(to, &join, folder, names[i]->d_name,
+			         i + 1 < n &&
+			                 is_same_process(names[i]->d_name, names[i + 1]->d_name));
+		if (i)
+			free(names[i - 1]);
+	}
+	if (n > 0)
+		free(names[n - 1]);
+	free(names);
+	if (join.tail && join.out)
+		fputs(join.tail, join.out);
+	free(join.tail);
+	if (folder >= 0)
+		close(folder);
+	if (!join.out || fclose(join.out))
+		to->n_lost++;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* Results of pfm stat --regions. */
+#ifndef PFM_STAT_REGION_RESULTS_H
+#define PFM_STAT_REGION_RESULTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum { REGION_PATH_SIZE = 4096 };
+
+struct region_folder {
+	char path[REGION_PATH_SIZE / 2], results[REGION_PATH_SIZE];
+	bool is_shared; /* with processes of other users */
+	int lock;
+};
+
+struct region_command {
+	pid_t pid;
+	int status; /* of waitpid(2) */
+};
+
+/* Results of all processes as one text. */
+struct region_collection {
+	const char *format;
+	const struct region_command *command;
+	char *text; /* to be freed */
+	size_t size;
+	unsigned n_written, n_lost; /* processes in the text; processes that miss something */
+};
+
+/* True if the library writes @name. */
+bool is_region_format(const char *name);
+/* Collects the results in the folder @path. Reports processes that ended without exit(3). */
+void collect_region_results(struct region_collection *to, const char *path);
+/* Creates the folder of results. Returns 0 or an errno. */
+int make_region_folder(struct region_folder *folder);
+/* Lets the program that this process executes create files there, whatever its user. */
+void inherit_region_folder(const struct region_folder *folder);
+void remove_region_folder(struct region_folder *folder);
+
+#endif
