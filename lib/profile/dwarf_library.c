@@ -114,6 +114,7 @@ static int find_debug_file(Dwfl_Module *module, void **user, const char *name, D
 	if (!file)
 		return link ? open_shared_file(link, found) : -1;
 	s.folder = current_sources->debug_folder;
+	s.store = current_sources->store;
 	n = dw.dwfl_module_build_id(module, &s.id, &at);
 	s.n_id = n > 0 ? (size_t)n : 0;
 	for (unsigned i = 0; fd < 0 && make_debug_file_path(&s, i, path, sizeof(path)); i++)

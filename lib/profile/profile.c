@@ -180,7 +180,9 @@ static int read_recording(struct profile_reader *r, const char *path)
 	int rc;
 
 	begin_profile_recording(path);
-	begin_reading(r, SOURCE_RECORDING, open_recorded_symbols(path, r->options.debug_folder));
+	begin_reading(
+		r, SOURCE_RECORDING,
+		open_recorded_symbols(path, r->options.debug_folder, r->options.symbol_folder));
 	p->failed =
 		p->failed || (r->options.metrics && !event_counts_init(&p->counts, p->n_events));
 	if (!p->failed && r->options.metrics)

@@ -101,13 +101,15 @@ struct profile_options {
 	double from, to;           /* seconds from the first sample; to 0: to the end */
 	unsigned n_slices;         /* equal parts of the time; 0: one */
 	bool merge_unnamed;        /* functions without a name are one for each object */
+	bool merge_missing;        /* merge_unnamed, of files that are gone or have changed */
 	bool file_addresses;       /* addresses, and names of objects, are those of files */
 	bool metrics; /* all events have the same places, which count each; a weight is a sample */
-	bool innermost_only;      /* call chains are neither read nor unwound */
-	bool no_lines;            /* no source lines and inlined functions */
-	bool build_ids;           /* places have the build ids of their objects */
-	const char *event;        /* as profile_matches_event() takes it; NULL: all events */
-	const char *debug_folder; /* of separate debug files; NULL: /usr/lib/debug */
+	bool innermost_only;       /* call chains are neither read nor unwound */
+	bool no_lines;             /* no source lines and inlined functions */
+	bool build_ids;            /* places have the build ids of their objects */
+	const char *event;         /* as profile_matches_event() takes it; NULL: all events */
+	const char *debug_folder;  /* of separate debug files; NULL: /usr/lib/debug */
+	const char *symbol_folder; /* of files by build id; NULL: none */
 };
 
 /* Reads the recording @path. PFMLIB_SUCCESS, or an error code after a message. */

@@ -11,7 +11,7 @@
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-struct symbols *open_recorded_symbols(const char *path, const char *debug_folder)
+struct symbols *open_recorded_symbols(const char *path, const char *debug_folder, const char *store)
 {
 	struct symbols *all = symbols_open(debug_folder);
 	char *release;
@@ -21,6 +21,7 @@ struct symbols *open_recorded_symbols(const char *path, const char *debug_folder
 		return NULL;
 	if (strcmp(path, "-") != 0 && stat(path, &st) == 0)
 		symbols_set_recording(all, &st);
+	symbols_set_stores(all, path, store);
 	release = read_recording_text(path, PERFDATA_FEATURE_OSRELEASE);
 	if (release)
 		symbols_set_recorded_kernel(all, release);

@@ -46,8 +46,9 @@ struct sample_visitor {
 };
 
 /* The symbols of what the recording @path saw, when it was written. @debug_folder: of separate
- * debug files; NULL: /usr/lib/debug. NULL without memory. */
-struct symbols *open_recorded_symbols(const char *path, const char *debug_folder);
+ * debug files; NULL: /usr/lib/debug. @store: of files by build id, or NULL. NULL without memory. */
+struct symbols *open_recorded_symbols(const char *path, const char *debug_folder,
+                                      const char *store);
 /* Opens the recording @path, or that of standard input ("-"). PFMLIB_SUCCESS, or an error code
  * after a message. */
 int open_visited_recording(pfm_session_t **session, const char *path, pfm_error_t *error);

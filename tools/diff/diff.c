@@ -21,7 +21,8 @@ enum {
 	OPT_LIMIT,
 	OPT_TASK,
 	OPT_SYMBOL,
-	OPT_DEBUG_FOLDER
+	OPT_DEBUG_FOLDER,
+	OPT_SYMBOLS
 };
 
 static const struct command_option options[] = {
@@ -52,6 +53,7 @@ static const struct command_option options[] = {
 	{ OPT_LIMIT, "limit", "N", "another name of --lines" },
 	{ OPT_DEBUG_FOLDER, "debug-dir", "DIR",
 	  "folder of separate debug files; default /usr/lib/debug" },
+	{ OPT_SYMBOLS, "symbols", "DIR", "folder of programs and debug files by build id" },
 	{ 0, NULL, NULL, NULL }
 };
 
@@ -211,6 +213,7 @@ static bool apply_option(struct command_args *args, struct diff_job *job, int id
 	case OPT_TASK: job->diff.options.task = value; return true;
 	case OPT_SYMBOL: job->diff.options.symbol = value; return true;
 	case OPT_DEBUG_FOLDER: job->diff.options.debug_folder = value; return true;
+	case OPT_SYMBOLS: job->diff.options.symbol_folder = value; return true;
 	default:
 		return option_number(args, id == 'n' ? "-n" : "--limit", value, 0, UINT32_MAX,
 		                     &job->line_limit);

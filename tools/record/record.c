@@ -470,6 +470,7 @@ static int run_record(struct command_args *args)
 	event_list_free(&job.events);
 	event_list_free(&job.partner_metrics);
 	free(job.intermediate);
+	free_kept_files(&job.kept_files);
 	return status;
 }
 

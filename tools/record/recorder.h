@@ -4,6 +4,7 @@
 #define PFM_RECORDER_H
 
 #include "common/pfm.h"
+#include "record/kept_files.h"
 #include "record/rounds.h"
 #include "record/runs.h"
 #include "stat/stat.h"
@@ -41,6 +42,7 @@ struct recorder {
 	bool start_off; /* with --control: do not sample until the command "enable" */
 	struct child child;
 	struct rusage usage; /* of the command */
+	struct kept_files kept_files;
 	uint64_t size, start_time;
 };
 

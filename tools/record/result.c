@@ -189,6 +189,7 @@ int export_result(const struct recorder *job)
 
 	if (status == EXIT_DONE) {
 		unlink(job->output);
+		remove_stored_files(&job->kept_files, job->output);
 		fprintf(stderr, RECORD_COMMAND ": samples are in %s\n", job->exported);
 	} else {
 		fprintf(stderr, RECORD_COMMAND ": the recording is kept in %s\n", job->output);

@@ -25,7 +25,8 @@ enum {
 	OPT_TIME,
 	OPT_SLICES,
 	OPT_METRICS,
-	OPT_DEBUG_FOLDER
+	OPT_DEBUG_FOLDER,
+	OPT_SYMBOLS
 };
 
 enum { SLICES_MAX = 10000 };
@@ -60,6 +61,9 @@ static const struct command_option options[] = {
 	{ OPT_LIMIT, "limit", "N", "another name of --lines" },
 	{ OPT_DEBUG_FOLDER, "debug-dir", "DIR",
 	  "folder of separate debug files; default /usr/lib/debug" },
+	{ OPT_SYMBOLS, "symbols", "DIR",
+	  "folder of programs and debug files by build id, laid out as perf's cache: "
+	  "DIR/.build-id/ab/cdef.../elf" },
 	{ 0, NULL, NULL, NULL }
 };
 
@@ -352,6 +356,7 @@ static int apply_option(struct command_args *args, struct report_job *job, int i
 	case OPT_TASK: job->options.task = value; break;
 	case OPT_SYMBOL: job->options.symbol = value; break;
 	case OPT_DEBUG_FOLDER: job->options.debug_folder = value; break;
+	case OPT_SYMBOLS: job->options.symbol_folder = value; break;
 	case OPT_TIME:
 		if (!read_time_range(value, &job->options.from, &job->options.to))
 			return args->status = report_usage_error(
@@ -421,6 +426,7 @@ static int run_report(struct command_args *args)
 		return status;
 	if (job.line_limit == UINT64_MAX)
 		job.line_limit = job.json ? 0 : 40;
+	job.options.merge_missing = !job.json && !job.folded && !job.svg && !job.options.tree;
 	if (job.options.detail == SOURCE)
 		job.options.keys = report_keys(&job.options) | KEY_LINE;
 	if (job.folded || job.svg)

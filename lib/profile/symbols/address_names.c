@@ -69,6 +69,11 @@ static void print_address(uint64_t address, char text[2 + 16 + 1])
 		*--end = "0123456789abcdef"[address & 15];
 }
 
+static bool is_in_missing_file(const struct mapped_address *code)
+{
+	return code->mapping && code->mapping->object && symbols_is_missing(code->mapping->object);
+}
+
 /* Names code without a symbol: by the process's own list of compiled functions, or by its
  * address. */
 static void name_code_without_symbol(struct profile_reader *r, const struct mapped_address *code,
@@ -84,7 +89,8 @@ static void name_code_without_symbol(struct profile_reader *r, const struct mapp
 
 	if (name)
 		at->object = names_get_text_number(r, COMPILED);
-	if (!name && r->options.merge_unnamed)
+	if (!name &&
+	    (r->options.merge_unnamed || (r->options.merge_missing && is_in_missing_file(code))))
 		name = UNNAMED;
 	if (!name && code->mapping && code->mapping->object)
 		address = symbols_get_shown_address(code->mapping->object, code->offset, address);

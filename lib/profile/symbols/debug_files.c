@@ -72,18 +72,35 @@ bool make_debug_file_path(const struct debug_search *s, unsigned i, char *path, 
 			join_path(path, size, get_home_folder(), "/.debug/.build-id/", id,
 			          "/debug");
 		return true;
+	case 5:
+		if (s->store)
+			make_stored_file_path(s->store, s->id, s->n_id, "debug", path, size);
+		return true;
 	default: return false;
 	}
 }
 
-void make_cached_file_path(const uint8_t *id, size_t n_id, char *path, size_t size)
+void make_stored_file_path(const char *folder, const uint8_t *id, size_t n_id, const char *kind,
+                           char *path, size_t size)
 {
-	char text[ID_TEXT];
+	char text[ID_TEXT], end[16];
 
 	path[0] = '\0';
 	make_id_path(id, n_id, text);
-	if (*text && get_home_folder())
-		join_path(path, size, get_home_folder(), "/.debug/.build-id/", text, "/elf");
+	snprintf(end, sizeof(end), "/%s", kind);
+	if (*text)
+		join_path(path, size, folder, "/.build-id/", text, end);
+}
+
+void make_cached_file_path(const uint8_t *id, size_t n_id, char *path, size_t size)
+{
+	char folder[4096];
+
+	path[0] = '\0';
+	if (!get_home_folder())
+		return;
+	join_path(folder, sizeof(folder), get_home_folder(), "/", ".debug", "");
+	make_stored_file_path(folder, id, n_id, "elf", path, size);
 }
 
 /* ---- checksums ------------------------------------------------------------------------------- */

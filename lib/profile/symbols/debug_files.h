@@ -12,7 +12,8 @@ struct debug_search {
 	const char *path, *folder; /* of the file; of separate debug files */
 	const uint8_t *id;         /* its build id, of @n_id bytes */
 	size_t n_id;
-	const char *link; /* name in its section .gnu_debuglink, or NULL */
+	const char *link;  /* name in its section .gnu_debuglink, or NULL */
+	const char *store; /* folder of files by build id, or NULL */
 };
 
 /* Writes the path of candidate number @i to @path. False after the last. They are, in this order:
@@ -21,8 +22,13 @@ struct debug_search {
  *   2  DIR/.debug/LINK
  *   3  FOLDER/DIR/LINK
  *   4  HOME/.debug/.build-id/ab/cdef/debug  the cache of perf
+ *   5  STORE/.build-id/ab/cdef/debug  the folder that the user names
  * A candidate that cannot exist is an empty path. */
 bool make_debug_file_path(const struct debug_search *s, unsigned i, char *path, size_t size);
+/* The path of a file of @kind, "elf" or "debug", in a folder of files by build id, which is laid
+ * out as the cache of perf; empty if it cannot be there. */
+void make_stored_file_path(const char *folder, const uint8_t *id, size_t n_id, const char *kind,
+                           char *path, size_t size);
 /* The path at which the cache of perf keeps the file with this build id; empty if it cannot. */
 void make_cached_file_path(const uint8_t *id, size_t n_id, char *path, size_t size);
 /* The checksum of the file at @fd that .gnu_debuglink has: CRC-32 of all bytes. */

@@ -273,7 +273,8 @@ static void read_separate_symbols(struct reading *r, struct elf_file *e, struct 
 		                             .folder = r->sources->debug_folder,
 		                             .id = f->id,
 		                             .n_id = f->n_id,
-		                             .link = link };
+		                             .link = link,
+		                             .store = r->sources->store };
 
 	for (unsigned i = 0; make_debug_file_path(&search, i, path, sizeof(path)); i++)
 		if (*path && read_separate_file(r, e, path, f, checksum))

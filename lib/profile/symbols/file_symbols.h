@@ -37,6 +37,7 @@ struct file_symbols {
 /* Common to all files that are read. */
 struct symbol_sources {
 	const char *debug_folder; /* of separate debug files */
+	const char *store;        /* files by build id, which the user names, or NULL */
 	uint64_t table_bytes;     /* of symbols and names that were read so far */
 	struct trust trust;       /* of these files */
 };

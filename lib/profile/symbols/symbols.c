@@ -24,6 +24,9 @@
 
 #define LINKAGE_SUFFIX "@plt" /* as perf and debuggers show it */
 
+/* Folders of files by build id: beside the recording, and the one that a user names. */
+enum { STORE_OF_RECORDING, STORE_OF_USER, SYMBOL_STORES };
+
 /* A file, however many paths lead to it. */
 struct file {
 	char *path; /* one of them */
@@ -40,6 +43,7 @@ struct object {
 	struct symbols *all;
 	struct file *file; /* NULL: not read, or none that has symbols */
 	bool loaded;
+	bool is_missing;           /* the file is gone, or has changed */
 	uint8_t id[BUILD_ID_SIZE]; /* the build id that the file must have */
 	size_t n_id;               /* 0: any build id will do */
 };
@@ -51,8 +55,10 @@ struct symbols {
 	struct hash_table object_table, file_table;
 	struct kernel_symbols kernel;
 	struct symbol_sources sources;
-	struct timespec recorded; /* when the recording was written; 0: not known */
-	bool has_running_kernel;  /* the kernel that was recorded runs */
+	char *stores[SYMBOL_STORES]; /* each or NULL */
+	unsigned n_missing;          /* files that were reported as missing */
+	struct timespec recorded;    /* when the recording was written; 0: not known */
+	bool has_running_kernel;     /* the kernel that was recorded runs */
 };
 
 struct symbols *symbols_open(const char *debug_folder)
@@ -78,6 +84,14 @@ void symbols_set_recording(struct symbols *all, const struct stat *st)
 {
 	all->recorded = st->st_mtim;
 	all->sources.trust = (struct trust){ .recorder = st->st_uid, .recorded = st->st_mtim };
+}
+
+void symbols_set_stores(struct symbols *all, const char *recording, const char *folder)
+{
+	if (asprintf(&all->stores[STORE_OF_RECORDING], "%s" STORE_SUFFIX, recording) < 0)
+		all->stores[STORE_OF_RECORDING] = NULL;
+	all->stores[STORE_OF_USER] = folder ? strdup(folder) : NULL;
+	all->sources.store = all->stores[STORE_OF_USER];
 }
 
 const struct trust *symbols_get_trust(const struct symbols *all)
@@ -110,6 +124,8 @@ void symbols_close(struct symbols *all)
 		release_file(all->files[i]);
 		free(all->files[i]);
 	}
+	for (unsigned i = 0; i < SYMBOL_STORES; i++)
+		free(all->stores[i]);
 	free(all->objects);
 	free(all->files);
 	pfmi_base_free_hash(&all->object_table);
@@ -266,6 +282,53 @@ static bool is_later_time(const struct timespec *a, const struct timespec *b)
 	return a->tv_sec > b->tv_sec || (a->tv_sec == b->tv_sec && a->tv_nsec > b->tv_nsec);
 }
 
+/* Who controls a folder beside a recording in /tmp is not known by the folder: the file must belong
+ * to root or to the owner of the recording. */
+static bool is_own_store_file(const struct object *o, const struct stat *st)
+{
+	return st->st_uid == 0 || st->st_uid == o->all->sources.trust.recorder;
+}
+
+/* Reads the object's file from where files are by build id. False if it is nowhere. */
+static bool load_stored_file(struct object *o)
+{
+	char path[4096];
+	struct stat st;
+
+	for (unsigned i = 0; i <= SYMBOL_STORES; i++) {
+		path[0] = '\0';
+		if (i == SYMBOL_STORES)
+			make_cached_file_path(o->id, o->n_id, path, sizeof(path));
+		else if (o->all->stores[i])
+			make_stored_file_path(o->all->stores[i], o->id, o->n_id, "elf", path,
+			                      sizeof(path));
+		o->file = *path ? load_file(o, path, &st) : NULL;
+		if (has_wanted_build_id(o, o->file) &&
+		    (i != STORE_OF_RECORDING || is_own_store_file(o, &st)))
+			return true;
+	}
+	o->file = NULL;
+	return false;
+}
+
+enum { MISSING_FILES_SHOWN = 5 };
+
+static void report_missing_file(struct object *o)
+{
+	struct stat st;
+
+	if (o->path[1] == '/' || stat(o->path, &st) == 0) /* //anon: memory */
+		return;
+	o->is_missing = true;
+	if (o->all->n_missing++ < MISSING_FILES_SHOWN)
+		show_profile_message("functions of %s are not named: the file is gone, or it is of "
+		                     "another mount namespace or machine",
+		                     o->path);
+	else if (o->all->n_missing == MISSING_FILES_SHOWN + 1)
+		show_profile_message("functions of more files are not named, as these are gone, "
+		                     "too");
+}
+
 static void load_symbols(struct object *o)
 {
 	const struct timespec *recorded = &o->all->recorded;
@@ -285,17 +348,26 @@ static void load_symbols(struct object *o)
 		                     o->path);
 	if (!o->n_id || has_wanted_build_id(o, found)) {
 		o->file = found;
+		if (!found)
+			report_missing_file(o);
 		return;
 	}
-	make_cached_file_path(o->id, o->n_id, path, sizeof(path));
-	o->file = *path ? load_file(o, path, &st) : NULL;
-	if (has_wanted_build_id(o, o->file))
+	if (load_stored_file(o))
 		return;
-	o->file = NULL;
+	o->is_missing = found;
 	if (found)
 		show_profile_message("functions of %s are not named: the file has changed since "
 		                     "the recording",
 		                     o->path);
+	else
+		report_missing_file(o);
+}
+
+bool symbols_is_missing(struct object *o)
+{
+	if (!o->loaded)
+		load_symbols(o);
+	return o->is_missing;
 }
 
 /* The file's own address of the byte at @offset. False if it is not loaded into memory. */

@@ -10,6 +10,9 @@
 
 #define SYMBOL_SIZE 4096 /* bytes of the longest name, its end included: what is longer is cut */
 
+/* Of the folder beside a recording, in which files are by build id. */
+#define STORE_SUFFIX ".files"
+
 #define DEBUG_FOLDER "/usr/lib/debug" /* of separate debug files, if no other is given */
 
 struct object;
@@ -24,6 +27,12 @@ void symbols_close(struct symbols *all);
 /* Sets who wrote the recording and when, its status: files that are newer, and have no build id to
  * check, are reported. */
 void symbols_set_recording(struct symbols *all, const struct stat *st);
+/* Sets folders of files by build id, which are copied: that beside the recording at @recording,
+ * "FILE.files", whose files must belong to root or to the owner of the recording, and that which
+ * the user names, or NULL. */
+void symbols_set_stores(struct symbols *all, const char *recording, const char *folder);
+/* Is the object a file that is gone, or has changed since the recording? */
+bool symbols_is_missing(struct object *object);
 /* Whose files name code. */
 const struct trust *symbols_get_trust(const struct symbols *all);
 /* Sets the release of the kernel that was recorded: [vdso] is named if it is the running one, and

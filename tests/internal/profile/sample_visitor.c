@@ -50,7 +50,7 @@ static void samples_of_a_recording_in_order(void **state)
 	write_samples(&t);
 	assert_int_equal(open_visited_recording(&session, t.path, &error), PFMLIB_SUCCESS);
 	begin_sample_visit(&v, session, SOURCE_RECORDING, &losses);
-	assert_true(visit_tasks(&v, &texts, open_recorded_symbols(t.path, NULL)));
+	assert_true(visit_tasks(&v, &texts, open_recorded_symbols(t.path, NULL, NULL)));
 	assert_int_equal(visit_all(&v, &texts), 2);
 	assert_int_equal(v.recorded.last, 20);
 	end_sample_visit(&v);
