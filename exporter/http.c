@@ -4,6 +4,7 @@
  * another client needs its place. */
 #include "common/pfm.h"
 #include "http.h"
+#include "web.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -35,6 +36,13 @@ struct serve_http {
 };
 
 const bool have_http = true;
+
+/* The file of --web-config, for listeners on networks; a socket in the file system has its
+ * permissions. */
+static struct web_config *get_web_config(const struct http_listener *l)
+{
+	return *l->s->listeners[l->number].path ? NULL : l->s->web;
+}
 
 /* ---- connections ----------------------------------------------------------------------------- */
 
@@ -134,10 +142,13 @@ static enum MHD_Result refuse_request(struct serve *s, struct MHD_Connection *c,
 	return send_refusal(c, status, r);
 }
 
-/* The processor time of the budget is used up: the client may come again. */
+/* The processor time of the budget is used up, or passwords are tried too often: the client may
+ * come again. */
 static enum MHD_Result defer_request(struct serve *s, struct MHD_Connection *c, unsigned seconds)
 {
-	struct MHD_Response *r = make_refusal("the processor time of --budget is used up\n");
+	struct MHD_Response *r = make_refusal(
+		compute_retry_seconds(&s->budget) ? "the processor time of --budget is used up\n"
+						  : "passwords are tried too often\n");
 	char text[16];
 
 	s->figures.deferrals++;
@@ -172,6 +183,54 @@ static enum MHD_Result note_header(void *arg, enum MHD_ValueKind kind, const cha
 	return MHD_YES;
 }
 
+/* ---- clients of --web-config ----------------------------------------------------------------- */
+
+static enum MHD_Result ask_for_password(struct serve *s, struct MHD_Connection *c)
+{
+	struct MHD_Response *r = make_refusal("expected a user and a password\n");
+
+	s->figures.refusals++;
+	if (r)
+		MHD_add_response_header(r, "WWW-Authenticate", "Basic realm=\"perfmon\"");
+	return send_refusal(c, MHD_HTTP_UNAUTHORIZED, r);
+}
+
+static enum web_access check_user(struct web_config *w, struct MHD_Connection *c)
+{
+	char *password = NULL, *user = MHD_basic_auth_get_username_password(c, &password);
+	const enum web_access access = check_password(w, user, password);
+
+	if (password)
+		explicit_bzero(password, strlen(password));
+	MHD_free(password);
+	MHD_free(user);
+	return access;
+}
+
+/* Refuses a client that may not read the counts. False if it may. */
+static bool refuse_client(const struct http_listener *l, struct MHD_Connection *c,
+                          enum MHD_Result *rc)
+{
+	struct web_config *w = get_web_config(l);
+	const union MHD_ConnectionInfo *info;
+
+	if (!w)
+		return false;
+	info = MHD_get_connection_info(c, MHD_CONNECTION_INFO_GNUTLS_SESSION);
+	if (!has_client_certificate(w, info ? info->tls_session : NULL)) {
+		*rc = refuse_request(l->s, c, MHD_HTTP_FORBIDDEN,
+		                     "expected a certificate that client_ca_file has signed\n");
+		return true;
+	}
+	switch (check_user(w, c)) {
+	case WEB_ACCESS: return false;
+	case WEB_LATER: *rc = defer_request(l->s, c, 1); return true;
+	default: *rc = ask_for_password(l->s, c); return true;
+	}
+}
+
+/* ---- paths ----------------------------------------------------------------------------------- */
+
 /* Leaves a path as it was sent: "%00" would end it. */
 static size_t keep_path(void *arg, struct MHD_Connection *c, char *path)
 {
@@ -201,6 +260,8 @@ static struct MHD_Response *make_response(struct serve *s, enum exposition_forma
 	                                : "text/plain; version=0.0.4; charset=utf-8");
 	if (is_gzip)
 		MHD_add_response_header(r, "Content-Encoding", "gzip");
+	for (unsigned i = 0; s->web && i < s->web->n_headers; i++)
+		MHD_add_response_header(r, s->web->headers[i].name, s->web->headers[i].value);
 	MHD_add_response_header(r, "Vary", "Accept, Accept-Encoding");
 	MHD_add_response_header(r, "Cache-Control", "no-store");
 	return r;
@@ -241,12 +302,15 @@ static enum MHD_Result answer_request(void *arg, struct MHD_Connection *c, const
 		                  .via = &l->s->listeners[l->number] };
 	const char *why;
 	unsigned status;
+	enum MHD_Result rc;
 
 	(void)upload;
 	/* The library closes connections whose answer comes at the first call, before the end of
 	 * the request. */
 	if (*state && !*upload_size)
 		return answer_scrape(l->s, c);
+	if (refuse_client(l, c, &rc))
+		return rc;
 	MHD_get_connection_values(c, MHD_HEADER_KIND, note_header, &r);
 	status = check_request(l->s, &r, &why);
 	if (status)
@@ -266,32 +330,91 @@ static void ignore_message(void *arg, const char *format, va_list ap)
 	(void)ap;
 }
 
+/* Adds the options of TLS to a list that has room for them. */
+static void add_tls_options(struct MHD_OptionItem *options, const struct web_config *w)
+{
+	options += 5;
+	*options++ = (struct MHD_OptionItem){ MHD_OPTION_HTTPS_MEM_CERT, 0, w->certificate };
+	*options++ = (struct MHD_OptionItem){ MHD_OPTION_HTTPS_MEM_KEY, 0, w->key };
+	*options++ = (struct MHD_OptionItem){ MHD_OPTION_HTTPS_PRIORITIES, 0,
+		                              (void *)(uintptr_t)w->priorities };
+	if (w->authority)
+		*options++ = (struct MHD_OptionItem){ MHD_OPTION_HTTPS_MEM_TRUST, 0, w->authority };
+	*options = (struct MHD_OptionItem){ MHD_OPTION_END, 0, NULL };
+}
+
 static int start_daemon(struct serve *s, unsigned i)
 {
+	enum { MAX_OPTIONS = 10 };
 	struct http_listener *l = &s->http->listeners[i];
-	struct MHD_OptionItem options[] = { { MHD_OPTION_LISTEN_SOCKET, s->listeners[i].fd, NULL },
-		                            { MHD_OPTION_CONNECTION_LIMIT, CONNECTION_SLOTS, NULL },
-		                            { MHD_OPTION_CONNECTION_MEMORY_LIMIT, REQUEST_MEMORY,
-		                              NULL },
-		                            { MHD_OPTION_CONNECTION_TIMEOUT, IDLE_SECONDS, NULL },
-		                            { MHD_OPTION_STRICT_FOR_CLIENT, 1, NULL },
-		                            { MHD_OPTION_END, 0, NULL } };
+	struct MHD_OptionItem options[MAX_OPTIONS] = {
+		{ MHD_OPTION_LISTEN_SOCKET, s->listeners[i].fd, NULL },
+		{ MHD_OPTION_CONNECTION_LIMIT, CONNECTION_SLOTS, NULL },
+		{ MHD_OPTION_CONNECTION_MEMORY_LIMIT, REQUEST_MEMORY, NULL },
+		{ MHD_OPTION_CONNECTION_TIMEOUT, IDLE_SECONDS, NULL },
+		{ MHD_OPTION_STRICT_FOR_CLIENT, 1, NULL },
+		{ MHD_OPTION_END, 0, NULL }
+	};
+	const struct web_config *w;
 	const union MHD_DaemonInfo *info;
+	bool is_tls;
 
 	*l = (struct http_listener){ .s = s, .number = i };
-	l->daemon = MHD_start_daemon(MHD_USE_EPOLL | MHD_USE_ERROR_LOG, 0, NULL, NULL,
-	                             answer_request, l, MHD_OPTION_EXTERNAL_LOGGER, ignore_message,
-	                             NULL, MHD_OPTION_UNESCAPE_CALLBACK, keep_path, NULL,
-	                             MHD_OPTION_NOTIFY_CONNECTION, note_connection, l,
+	w = get_web_config(l);
+	is_tls = w && w->certificate;
+	if (is_tls)
+		add_tls_options(options, w);
+	l->daemon = MHD_start_daemon(MHD_USE_EPOLL | MHD_USE_ERROR_LOG | (is_tls ? MHD_USE_TLS : 0),
+	                             0, NULL, NULL, answer_request, l, MHD_OPTION_EXTERNAL_LOGGER,
+	                             ignore_message, NULL, MHD_OPTION_UNESCAPE_CALLBACK, keep_path,
+	                             NULL, MHD_OPTION_NOTIFY_CONNECTION, note_connection, l,
 	                             MHD_OPTION_NOTIFY_COMPLETED, end_answer, l, MHD_OPTION_ARRAY,
 	                             options, MHD_OPTION_END);
 	info = l->daemon ? MHD_get_daemon_info(l->daemon, MHD_DAEMON_INFO_EPOLL_FD) : NULL;
 	if (!info) {
-		fprintf(stderr, "pfm serve: libmicrohttpd cannot serve %s\n", s->listeners[i].name);
+		fprintf(stderr, "pfm serve: libmicrohttpd cannot serve %s%s\n",
+		        s->listeners[i].name, is_tls ? ": check the certificate and its key" : "");
 		return EXIT_REFUSED;
 	}
 	l->epoll_fd = info->epoll_fd;
 	return EXIT_DONE;
+}
+
+/* Starts a listener again with the file of --web-config as it is now. Its socket stays open. */
+static int restart_daemon(struct serve *s, unsigned i)
+{
+	struct MHD_Daemon *d = s->http->listeners[i].daemon;
+	const int fd = MHD_quiesce_daemon(d);
+
+	MHD_stop_daemon(d);
+	s->http->listeners[i].daemon = NULL;
+	s->listeners[i].fd = fd;
+	return start_daemon(s, i);
+}
+
+int reload_http(struct serve *s)
+{
+	struct web_config *next;
+	int rc = EXIT_DONE;
+
+	if (!s->web_path || !s->http) {
+		fputs("pfm serve: SIGHUP: --web-config was not given, nothing is read again\n",
+		      stderr);
+		return EXIT_DONE;
+	}
+	next = load_web_config(s->web_path);
+	if (!next) {
+		fprintf(stderr, "pfm serve: %s: the file as it was before stays in use\n",
+		        s->web_path);
+		return EXIT_DONE;
+	}
+	free_web_config(s->web);
+	s->web = next;
+	for (unsigned i = 0; i < s->n_listeners && rc == EXIT_DONE; i++)
+		if (!*s->listeners[i].path)
+			rc = restart_daemon(s, i);
+	fprintf(stderr, "pfm serve: %s: read again\n", s->web_path);
+	return rc;
 }
 
 int start_http(struct serve *s)
@@ -362,6 +485,12 @@ void stop_http(struct serve *s)
 #else
 
 const bool have_http = false;
+
+int reload_http(struct serve *s)
+{
+	(void)s;
+	return EXIT_DONE;
+}
 
 int start_http(struct serve *s)
 {

@@ -3,6 +3,7 @@
  * change, and with them who can read the counts. */
 #include "common/pfm.h"
 #include "serve.h"
+#include "web.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -93,7 +94,8 @@ static void name_listener(struct serve_listener *l, union address *a)
 	         ntohs(v6 ? a->v6.sin6_port : a->v4.sin_port));
 }
 
-static int listen_on_network(struct serve_listener *l, const char *text)
+static int listen_on_network(struct serve_listener *l, const char *text,
+                             const struct web_config *web)
 {
 	union address a;
 	socklen_t size = read_address(text, &a);
@@ -114,11 +116,18 @@ static int listen_on_network(struct serve_listener *l, const char *text)
 		return report_address(l, "listen on", errno);
 	name_listener(l, &a);
 	l->is_loopback = is_loopback(&a);
-	fprintf(stderr, "pfm serve: listening on http://%s/metrics\n", l->name);
-	if (!l->is_loopback)
+	fprintf(stderr, "pfm serve: listening on http%s://%s/metrics\n",
+	        web && web->certificate ? "s" : "", l->name);
+	if (!l->is_loopback && (!web || (!web->n_users && !web->clients)))
 		fprintf(stderr,
 		        "pfm serve: every machine that reaches %s can read these counts: there is "
-		        "neither a password nor encryption\n",
+		        "neither a password nor %s\n",
+		        l->name,
+		        web && web->certificate ? "a certificate of clients" : "encryption");
+	else if (!l->is_loopback && !web->certificate)
+		fprintf(stderr,
+		        "pfm serve: passwords for %s are sent without encryption: the file of "
+		        "--web-config has no tls_server_config\n",
 		        l->name);
 	return EXIT_DONE;
 }
@@ -180,7 +189,7 @@ int open_listener(struct serve *s, const char *text)
 	snprintf(l->name, sizeof(l->name), "%s", text);
 	s->n_listeners++;
 	return strncmp(text, "unix:", 5) == 0 ? listen_on_path(l, text + 5)
-	                                      : listen_on_network(l, text);
+	                                      : listen_on_network(l, text, s->web);
 }
 
 void close_listener(struct serve_listener *l)

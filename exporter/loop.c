@@ -3,6 +3,7 @@
 #include "common/pfm.h"
 #include "series/series.h"
 #include "serve.h"
+#include "web.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -218,8 +219,14 @@ static int check_outputs(struct serve *s)
 {
 	if (!s->textfile && !s->n_addresses && !s->otlp_url && !s->lines_path)
 		s->addresses[s->n_addresses++] = SERVE_USUAL_ADDRESS;
+	if (!s->n_addresses && s->web_path) {
+		fputs("pfm serve: --web-config needs --listen\n", stderr);
+		return EXIT_USAGE;
+	}
+	if (have_http && s->web_path)
+		s->web = load_web_config(s->web_path);
 	if (!s->n_addresses || have_http)
-		return EXIT_DONE;
+		return !s->web_path || s->web ? EXIT_DONE : EXIT_REFUSED;
 	fputs("pfm serve: this pfm was built without libmicrohttpd: --textfile works, --listen "
 	      "needs a build with Debian's libmicrohttpd-dev\n",
 	      stderr);
@@ -320,45 +327,87 @@ static int get_longest_wait(const struct serve *s)
 	return s->lock_path ? LOCK_WAIT_MS : s->budget.is_on ? BUDGET_WAIT_MS : LONGEST_WAIT_MS;
 }
 
+/* What the loop waits for. */
+struct serve_waits {
+	struct pollfd at[2 + SERVE_MAX_LISTENERS];
+	unsigned n;
+};
+
+static void list_waits(const struct serve *s, int signals, struct serve_waits *w)
+{
+	int fds[SERVE_MAX_LISTENERS];
+	const unsigned n = list_http_fds(s, fds);
+
+	w->at[0] = (struct pollfd){ .fd = signals, .events = POLLIN };
+	w->n = 1;
+	for (unsigned i = 0; i < n; i++)
+		w->at[w->n++] = (struct pollfd){ .fd = fds[i], .events = POLLIN };
+	if (get_lines_fd(s) >= 0)
+		w->at[w->n++] = (struct pollfd){ .fd = get_lines_fd(s), .events = POLLIN };
+}
+
+/* Handles signals. True if one of them ends the service; *@rc is its exit status then. A hangup
+ * comes from a terminal that is gone, or from a person who has changed a file. */
+static bool take_signals(struct serve *s, struct serve_waits *w, int *rc)
+{
+	struct signalfd_siginfo info;
+	bool is_reload = false;
+
+	*rc = EXIT_DONE;
+	while (read(w->at[0].fd, &info, sizeof(info)) == sizeof(info)) {
+		if (info.ssi_signo != SIGHUP || isatty(STDERR_FILENO))
+			return true;
+		is_reload = true;
+	}
+	if (is_reload)
+		*rc = reload_http(s);
+	list_waits(s, w->at[0].fd, w);
+	return *rc != EXIT_DONE;
+}
+
+/* Does what is due. Returns the milliseconds until something else is; negative if the counters
+ * could not be read. */
+static int do_work(struct serve *s, uint64_t *next, uint64_t *slot_end)
+{
+	const int longest = get_longest_wait(s), turn = rotate_groups(s, slot_end);
+	int wait = serve_textfile(s, next);
+
+	if (turn < 0 || wait < 0 || !run_http(s) || !run_lines(s))
+		return -1;
+	wait = run_otlp(s, turn < wait ? turn : wait);
+	if (wait < 0)
+		return -1;
+	wait = compute_http_timeout(s, wait < longest ? wait : longest);
+	return compute_lines_timeout(s, wait);
+}
+
 static int serve_until_signal(struct serve *s, int signals)
 {
-	struct pollfd polled[2 + SERVE_MAX_LISTENERS] = { { .fd = signals, .events = POLLIN } };
-	int fds[SERVE_MAX_LISTENERS];
-	unsigned n = list_http_fds(s, fds);
 	const int longest = get_longest_wait(s);
 	uint64_t next = now_ns() + s->job.timing.interval, slot_end = 0;
+	struct serve_waits waits;
+	int rc;
 
 	begin_budget(&s->budget);
-	for (unsigned i = 0; i < n; i++)
-		polled[1 + i] = (struct pollfd){ .fd = fds[i], .events = POLLIN };
-	if (get_lines_fd(s) >= 0)
-		polled[1 + n++] = (struct pollfd){ .fd = get_lines_fd(s), .events = POLLIN };
+	list_waits(s, signals, &waits);
 	for (;;) {
-		int wait, turn;
+		int wait, n;
 
 		if (give_way(s) != EXIT_DONE)
 			return EXIT_REFUSED;
 		wait = compute_budget_wait(&s->budget);
 		if (wait > 0) {
-			if (poll(polled, 1, wait < longest ? wait : longest) < 0 && errno != EINTR)
-				return report_bad_option("poll", errno);
-			if (polled[0].revents)
-				return EXIT_DONE;
-			continue;
+			n = poll(waits.at, 1, wait < longest ? wait : longest);
+		} else {
+			wait = do_work(s, &next, &slot_end);
+			if (wait < 0)
+				return EXIT_REFUSED;
+			n = poll_with_otlp(s, waits.at, waits.n, wait);
 		}
-		turn = rotate_groups(s, &slot_end);
-		wait = serve_textfile(s, &next);
-		if (turn < 0 || wait < 0 || !run_http(s) || !run_lines(s))
-			return EXIT_REFUSED;
-		wait = run_otlp(s, turn < wait ? turn : wait);
-		if (wait < 0)
-			return EXIT_REFUSED;
-		wait = compute_http_timeout(s, wait < longest ? wait : longest);
-		wait = compute_lines_timeout(s, wait);
-		if (poll_with_otlp(s, polled, 1 + n, wait) < 0 && errno != EINTR)
+		if (n < 0 && errno != EINTR)
 			return report_bad_option("poll", errno);
-		if (polled[0].revents)
-			return EXIT_DONE;
+		if (n > 0 && waits.at[0].revents && take_signals(s, &waits, &rc))
+			return rc;
 	}
 }
 

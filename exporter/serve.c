@@ -4,6 +4,7 @@
 #include "common/pfm.h"
 #include "series/series.h"
 #include "serve.h"
+#include "web.h"
 #include "stat/options.h"
 
 #include <malloc.h>
@@ -13,6 +14,7 @@
 enum {
 	OPT_LISTEN = LONG_ONLY,
 	OPT_ALLOW_HOST,
+	OPT_WEB_CONFIG,
 	OPT_TEXTFILE,
 	OPT_NODE_NAMES,
 	OPT_FULL_QUALITY,
@@ -53,6 +55,9 @@ static const struct command_option options[] = {
 	  "answer on 127.0.0.1:9747 (the default), [::1]:9747 or unix:PATH; may be repeated" },
 	{ OPT_ALLOW_HOST, "allow-host", "NAME,...",
 	  "answer requests for these names of the machine, besides localhost and addresses" },
+	{ OPT_WEB_CONFIG, "web-config", "FILE",
+	  "TLS, client certificates and passwords of addresses, in the format of Prometheus' "
+	  "exporter-toolkit; read again at SIGHUP" },
 	{ OPT_TEXTFILE, "textfile", "FILE",
 	  "replace FILE at each interval, for a textfile collector" },
 	{ OPT_NODE_NAMES, "node-names", NULL,
@@ -142,6 +147,7 @@ static int parse_serve_option(struct command_args *args, struct serve *s, int id
 		s->addresses[s->n_addresses++] = value;
 		break;
 	case OPT_ALLOW_HOST: s->hosts = value; break;
+	case OPT_WEB_CONFIG: s->web_path = value; break;
 	case OPT_TEXTFILE: s->textfile = value; break;
 	case OPT_NODE_NAMES: s->has_node_names = true; break;
 	case OPT_FULL_QUALITY: job->options.has_full_quality = true; break;
@@ -256,6 +262,7 @@ static int run_serve(struct command_args *args)
 	status = s.command_line ? read_options(args, &s) : report_no_memory();
 	if (status < 0)
 		status = serve_counts(&s);
+	free_web_config(s.web);
 	free(s.command_line);
 	close_listeners(&s);
 	close_probe(&s);

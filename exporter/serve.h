@@ -91,7 +91,9 @@ struct serve {
 	unsigned n_addresses;
 	struct serve_listener listeners[SERVE_MAX_LISTENERS];
 	unsigned n_listeners;
-	const char *hosts; /* of --allow-host; NULL: not given */
+	const char *hosts;      /* of --allow-host; NULL: not given */
+	const char *web_path;   /* of --web-config; NULL: not given */
+	struct web_config *web; /* what is in it */
 	const char *textfile;
 	char *temporary; /* name of the file until it is complete */
 	int textfile_error;
@@ -184,6 +186,8 @@ static inline int find_ms_until(uint64_t time, int most)
 /* ---- HTTP (http.c) --------------------------------------------------------------------------- */
 
 extern const bool have_http;
+/* Reads the file of --web-config again; an invalid one changes nothing. Returns an exit status. */
+int reload_http(struct serve *s);
 /* Starts answering on all listeners. Returns an exit status, after an error message. */
 int start_http(struct serve *s);
 /* Lists descriptors that become readable when run_http() has work. Returns their number. */

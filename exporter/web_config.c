@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: MIT */
+/* pfm serve: the file of --web-config. A key that is not known is refused, so that a typing error
+ * does not open a door. */
+#include "web.h"
+#include "yaml_file.h"
+#include "common/pfm.h"
+
+#include <errno.h>
+#include <libgen.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#ifdef HAVE_GNUTLS
+static const bool have_tls = true;
+#else
+static const bool have_tls = false;
+#endif
+
+enum { PATH_SIZE = 4096, WHY_SIZE = 256, MAX_FILE = 1 << 20 };
+
+struct web_reading {
+	const char *path;
+	struct web_config *web;
+	bool has_failed;
+};
+
+static void refuse(struct web_reading *r, const char *key, const char *problem)
+{
+	if (!r->has_failed)
+		fprintf(stderr, "pfm serve: %s: %s: %s\n", r->path, key, problem);
+	r->has_failed = true;
+}
+
+static const char *get_text(struct web_reading *r, const char *key, json_t *value)
+{
+	if (json_is_string(value))
+		return json_string_value(value);
+	refuse(r, key, "expected a text");
+	return "";
+}
+
+/* Makes a path relative to the folder of the file. */
+static void make_path(const struct web_reading *r, const char *name, char path[PATH_SIZE])
+{
+	char copy[PATH_SIZE];
+
+	snprintf(copy, sizeof(copy), "%s", r->path);
+	if (*name == '/')
+		snprintf(path, PATH_SIZE, "%s", name);
+	else
+		snprintf(path, PATH_SIZE, "%s/%s", dirname(copy), name);
+}
+
+/* Reads a whole file. NULL after a message. */
+static char *read_file(struct web_reading *r, const char *key, json_t *value)
+{
+	const char *name = get_text(r, key, value);
+	char path[PATH_SIZE], *text = calloc(1, MAX_FILE + 1);
+	FILE *f;
+
+	if (r->has_failed || !text) {
+		free(text);
+		return NULL;
+	}
+	make_path(r, name, path);
+	f = fopen(path, "re");
+	if (!f || !fread(text, 1, MAX_FILE, f)) {
+		refuse(r, key, f ? "the file is empty" : strerror(errno));
+		free(text);
+		text = NULL;
+	}
+	if (f)
+		fclose(f);
+	return text;
+}
+
+/* ---- TLS ------------------------------------------------------------------------------------- */
+
+static void read_client_auth(struct web_reading *r, const char *key, json_t *value)
+{
+	static const struct {
+		const char *name;
+		enum client_certificates clients;
+	} kinds[] = { { "NoClientCert", CLIENT_CERTIFICATES_NONE },
+		      { "RequestClientCert", CLIENT_CERTIFICATES_NONE },
+		      { "VerifyClientCertIfGiven", CLIENT_CERTIFICATES_IF_GIVEN },
+		      { "RequireAndVerifyClientCert", CLIENT_CERTIFICATES_REQUIRED } };
+	const char *text = get_text(r, key, value);
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (strcmp(kinds[i].name, text) == 0) {
+			r->web->clients = kinds[i].clients;
+			return;
+		}
+	refuse(r, key,
+	       "expected NoClientCert, RequestClientCert, VerifyClientCertIfGiven or "
+	       "RequireAndVerifyClientCert");
+}
+
+/* Returns 10 to 13 for "TLS10" to "TLS13"; 0 after a message. */
+static int read_version(struct web_reading *r, const char *key, json_t *value)
+{
+	const char *text = get_text(r, key, value);
+
+	if (strlen(text) == 5 && strncmp(text, "TLS1", 4) == 0 && text[4] >= '0' && text[4] <= '3')
+		return 10 + text[4] - '0';
+	refuse(r, key, "expected TLS10, TLS11, TLS12 or TLS13");
+	return 0;
+}
+
+static void make_priorities(struct web_config *w, int least, int most)
+{
+	size_t at = (size_t)snprintf(w->priorities, sizeof(w->priorities), "NORMAL:-VERS-ALL");
+
+	for (int version = least; version <= most; version++)
+		at += (size_t)snprintf(w->priorities + at, sizeof(w->priorities) - at,
+		                       ":+VERS-TLS1.%d", version - 10);
+	snprintf(w->priorities + at, sizeof(w->priorities) - at, ":%%SERVER_PRECEDENCE");
+}
+
+static void read_names(struct web_reading *r, const char *key, json_t *value)
+{
+	size_t n = json_array_size(value);
+
+	r->web->names = calloc(n + 1, sizeof(*r->web->names));
+	if (!json_is_array(value) || !n || !r->web->names) {
+		refuse(r, key, "expected a list of names");
+		return;
+	}
+	for (size_t i = 0; i < n; i++) {
+		r->web->names[i] = strdup(get_text(r, key, json_array_get(value, i)));
+		r->web->n_names += r->web->names[i] != NULL;
+	}
+}
+
+static void read_tls(struct web_reading *r, json_t *tls)
+{
+	struct web_config *w = r->web;
+	int least = 12, most = 13;
+	const char *key;
+	json_t *value;
+
+	json_object_foreach (tls, key, value) {
+		if (strcmp(key, "cert_file") == 0)
+			w->certificate = read_file(r, key, value);
+		else if (strcmp(key, "key_file") == 0)
+			w->key = read_file(r, key, value);
+		else if (strcmp(key, "client_ca_file") == 0)
+			w->authority = read_file(r, key, value);
+		else if (strcmp(key, "client_auth_type") == 0)
+			read_client_auth(r, key, value);
+		else if (strcmp(key, "client_allowed_sans") == 0)
+			read_names(r, key, value);
+		else if (strcmp(key, "min_version") == 0)
+			least = read_version(r, key, value);
+		else if (strcmp(key, "max_version") == 0)
+			most = read_version(r, key, value);
+		else if (strcmp(key, "prefer_server_cipher_suites") != 0)
+			refuse(r, key, "the key is not supported in tls_server_config");
+	}
+	if (!r->has_failed)
+		make_priorities(w, least, most);
+	if (!r->has_failed && (!w->certificate || !w->key))
+		refuse(r, "tls_server_config", "expected cert_file and key_file");
+	if (!r->has_failed && least > most)
+		refuse(r, "max_version", "expected a version that is not below min_version");
+	if (!r->has_failed && w->clients && !w->authority)
+		refuse(r, "client_auth_type", "client certificates need client_ca_file");
+	if (!r->has_failed && !w->clients && (w->authority || w->n_names))
+		refuse(r, "client_auth_type",
+		       "client_ca_file and client_allowed_sans need VerifyClientCertIfGiven or "
+		       "RequireAndVerifyClientCert");
+}
+
+/* ---- users and headers ----------------------------------------------------------------------- */
+
+/* "$2y$10$", and 53 characters. */
+static bool is_bcrypt_hash(const char *text)
+{
+	static const char digits[] =
+		"./ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+
+	return strlen(text) == 60 && strncmp(text, "$2", 2) == 0 && strchr("aby", text[2]) &&
+	       text[3] == '$' && strspn(text + 4, "0123456789") == 2 && text[6] == '$' &&
+	       strspn(text + 7, digits) == 53;
+}
+
+static void read_users(struct web_reading *r, json_t *users)
+{
+	struct web_config *w = r->web;
+	const char *name;
+	json_t *hash;
+
+	w->users = calloc(json_object_size(users) + 1, sizeof(*w->users));
+	json_object_foreach (users, name, hash) {
+		if (!w->users || !is_bcrypt_hash(get_text(r, name, hash)) || strchr(name, ':')) {
+			refuse(r, "basic_auth_users",
+			       "expected the name of a user and a hash of bcrypt, such as "
+			       "'htpasswd "
+			       "-nB USER' writes it");
+			return;
+		}
+		w->users[w->n_users++] =
+			(struct web_user){ strdup(name), strdup(json_string_value(hash)) };
+	}
+}
+
+static void read_headers(struct web_reading *r, json_t *headers)
+{
+	static const char *const known[] = { "Content-Security-Policy", "X-Frame-Options",
+		                             "X-Content-Type-Options", "X-XSS-Protection",
+		                             "Strict-Transport-Security" };
+	struct web_config *w = r->web;
+	const char *name;
+	json_t *value;
+
+	w->headers = calloc(json_object_size(headers) + 1, sizeof(*w->headers));
+	json_object_foreach (headers, name, value) {
+		size_t i = 0;
+
+		while (i < sizeof(known) / sizeof(known[0]) && strcmp(known[i], name) != 0)
+			i++;
+		if (i == sizeof(known) / sizeof(known[0]) || !w->headers ||
+		    strpbrk(get_text(r, name, value), "\r\n")) {
+			refuse(r, name, "the header is not supported");
+			return;
+		}
+		w->headers[w->n_headers++] =
+			(struct web_header){ strdup(name), strdup(get_text(r, name, value)) };
+	}
+}
+
+static void read_http(struct web_reading *r, json_t *http)
+{
+	const char *key;
+	json_t *value;
+
+	/* The service speaks HTTP/1.1 alone, so "http2" changes nothing. */
+	json_object_foreach (http, key, value)
+		if (strcmp(key, "headers") == 0)
+			read_headers(r, value);
+		else if (strcmp(key, "http2") != 0)
+			refuse(r, key, "the key is not supported in http_server_config");
+}
+
+static void read_sections(struct web_reading *r, json_t *file)
+{
+	const char *key;
+	json_t *value;
+
+	if (!json_is_object(file))
+		refuse(r, "the file", "expected a mapping");
+	json_object_foreach (file, key, value) {
+		if (!json_is_object(value))
+			refuse(r, key, "expected a mapping");
+		else if (strcmp(key, "tls_server_config") == 0)
+			read_tls(r, value);
+		else if (strcmp(key, "http_server_config") == 0)
+			read_http(r, value);
+		else if (strcmp(key, "basic_auth_users") == 0)
+			read_users(r, value);
+		else
+			refuse(r, key, "the section is not supported");
+	}
+}
+
+struct web_config *load_web_config(const char *path)
+{
+	char why[WHY_SIZE];
+	struct web_reading r = { .path = path, .web = calloc(1, sizeof(*r.web)) };
+	json_t *file = have_tls ? load_yaml(path, why, sizeof(why)) : NULL;
+
+	if (!have_tls)
+		snprintf(why, sizeof(why),
+		         "this pfm was built without GnuTLS: --web-config needs a build with "
+		         "Debian's libgnutls28-dev and libcrypt-dev");
+	if (!file || !r.web) {
+		fprintf(stderr, "pfm serve: %s: %s\n", path, why);
+		free(r.web);
+		json_decref(file);
+		return NULL;
+	}
+	read_sections(&r, file);
+	json_decref(file);
+	if (getrandom(r.web->salt, sizeof(r.web->salt), 0) != sizeof(r.web->salt))
+		refuse(&r, "random numbers", strerror(errno));
+	if (!r.has_failed)
+		return r.web;
+	free_web_config(r.web);
+	return NULL;
+}
+
+void free_web_config(struct web_config *w)
+{
+	if (!w)
+		return;
+	free(w->certificate);
+	if (w->key)
+		explicit_bzero(w->key, strlen(w->key));
+	free(w->key);
+	free(w->authority);
+	while (w->n_names)
+		free(w->names[--w->n_names]);
+	free(w->names);
+	while (w->n_users) {
+		free(w->users[--w->n_users].name);
+		free(w->users[w->n_users].hash);
+	}
+	free(w->users);
+	while (w->n_headers) {
+		free(w->headers[--w->n_headers].name);
+		free(w->headers[w->n_headers].value);
+	}
+	free(w->headers);
+	free(w);
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+/* pfm serve: reads YAML by libyaml. Anchors and tags have no use in these files, and are refused:
+ * an alias could make a small file a large one. */
+#include "yaml_file.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifdef HAVE_YAML
+#include <yaml.h>
+
+enum { MAX_DEPTH = 16 };
+
+struct reading {
+	yaml_parser_t parser;
+	char *why;
+	size_t size;
+};
+
+static json_t *fail(struct reading *r, const yaml_mark_t *mark, const char *problem)
+{
+	snprintf(r->why, r->size, "line %zu: %s", mark->line + 1, problem);
+	return NULL;
+}
+
+static json_t *read_scalar(struct reading *r, const yaml_event_t *e)
+{
+	const char *text = (const char *)e->data.scalar.value;
+	char *end;
+	long long number;
+
+	if (strlen(text) != e->data.scalar.length)
+		return fail(r, &e->start_mark, "expected text, got a byte 0");
+	if (e->data.scalar.style != YAML_PLAIN_SCALAR_STYLE)
+		return json_string(text);
+	if (strcmp(text, "true") == 0 || strcmp(text, "false") == 0)
+		return json_boolean(*text == 't');
+	errno = 0;
+	number = strtoll(text, &end, 10);
+	if (end > text && !*end && !errno)
+		return json_integer(number);
+	return json_string(text);
+}
+
+static json_t *read_node(struct reading *r, yaml_event_t *e, unsigned depth);
+
+/* Reads the members of a mapping or the items of a sequence into @to, which it returns. */
+static json_t *read_members(struct reading *r, json_t *to, unsigned depth)
+{
+	const bool is_mapping = json_is_object(to);
+	yaml_event_t e;
+	char *key = NULL;
+	bool is_over = false;
+
+	while (to && !is_over) {
+		json_t *value = NULL;
+
+		if (!yaml_parser_parse(&r->parser, &e)) {
+			fail(r, &r->parser.problem_mark, r->parser.problem);
+			json_decref(to);
+			to = NULL;
+			break;
+		}
+		is_over = e.type == YAML_MAPPING_END_EVENT || e.type == YAML_SEQUENCE_END_EVENT;
+		if (is_over) {
+			/* complete */
+		} else if (is_mapping && !key && e.type != YAML_SCALAR_EVENT) {
+			fail(r, &e.start_mark, "expected the name of a member");
+		} else if (is_mapping && !key) {
+			key = strdup((const char *)e.data.scalar.value);
+			if (key && json_object_get(to, key))
+				fail(r, &e.start_mark, "the member is there already");
+			else
+				value = to;
+		} else {
+			value = read_node(r, &e, depth + 1);
+			if (value && (is_mapping ? json_object_set_new(to, key, value)
+			                         : json_array_append_new(to, value)) != 0)
+				value = fail(r, &e.start_mark, "invalid UTF-8, or out of memory");
+			free(key);
+			key = NULL;
+		}
+		yaml_event_delete(&e);
+		if (!is_over && !value) {
+			json_decref(to);
+			to = NULL;
+		}
+	}
+	free(key);
+	return to;
+}
+
+static json_t *read_node(struct reading *r, yaml_event_t *e, unsigned depth)
+{
+	if (depth > MAX_DEPTH)
+		return fail(r, &e->start_mark, "too many levels");
+	switch (e->type) {
+	case YAML_SCALAR_EVENT: return read_scalar(r, e);
+	case YAML_MAPPING_START_EVENT: return read_members(r, json_object(), depth);
+	case YAML_SEQUENCE_START_EVENT: return read_members(r, json_array(), depth);
+	case YAML_ALIAS_EVENT: return fail(r, &e->start_mark, "aliases are not supported");
+	default: return fail(r, &e->start_mark, "expected a value");
+	}
+}
+
+/* Reads the first document and what follows it. */
+static json_t *read_document(struct reading *r)
+{
+	json_t *found = NULL;
+	bool is_over = false, has_failed = false;
+	yaml_event_t e;
+
+	while (!is_over && !has_failed) {
+		if (!yaml_parser_parse(&r->parser, &e)) {
+			fail(r, &r->parser.problem_mark, r->parser.problem);
+			break;
+		}
+		is_over = e.type == YAML_STREAM_END_EVENT;
+		if (e.type == YAML_DOCUMENT_START_EVENT && found) {
+			fail(r, &e.start_mark, "expected one document");
+			has_failed = true;
+		} else if (e.type != YAML_STREAM_START_EVENT && e.type != YAML_STREAM_END_EVENT &&
+		           e.type != YAML_DOCUMENT_START_EVENT &&
+		           e.type != YAML_DOCUMENT_END_EVENT) {
+			found = read_node(r, &e, 0);
+			has_failed = !found;
+		}
+		yaml_event_delete(&e);
+	}
+	if (is_over && !has_failed)
+		return found ? found : json_object();
+	json_decref(found);
+	return NULL;
+}
+
+json_t *load_yaml(const char *path, char *why, size_t size)
+{
+	struct reading r = { .why = why, .size = size };
+	FILE *f = fopen(path, "re");
+	json_t *found = NULL;
+
+	if (!f) {
+		snprintf(why, size, "%s", strerror(errno));
+		return NULL;
+	}
+	snprintf(why, size, "out of memory");
+	if (yaml_parser_initialize(&r.parser)) {
+		yaml_parser_set_input_file(&r.parser, f);
+		found = read_document(&r);
+		yaml_parser_delete(&r.parser);
+	}
+	fclose(f);
+	return found;
+}
+
+#else
+
+json_t *load_yaml(const char *path, char *why, size_t size)
+{
+	(void)path;
+	snprintf(why, size,
+	         "this pfm was built without libyaml: the option needs a build with Debian's "
+	         "libyaml-dev");
+	return NULL;
+}
+
+#endif
