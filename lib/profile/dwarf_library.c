@@ -79,8 +79,8 @@ static int open_debug_file(const char *path, const struct debug_search *s, uint3
 	struct stat st;
 	int fd = *path ? trust_open(&current_sources->trust, path, &st) : -1;
 
-	if (fd < 0 ||
-	    file_symbols_is_build(fd, (uint64_t)st.st_size, path, s->id, s->n_id, checksum))
+	if (fd < 0 || file_symbols_is_build(fd, (uint64_t)st.st_size, path, s->id, s->n_id,
+	                                    checksum, current_sources->checksums))
 		return fd;
 	close(fd);
 	return -1;

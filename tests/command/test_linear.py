@@ -173,6 +173,17 @@ def names_of_rust(n):
                    [(names[i % 3], 0x1010 - i, 1) for i in range(3)])
 
 
+def names_of_cpp(n):
+    """Scopes, pointers, template arguments and substitutions that refer to each other."""
+    pairs = b"1aI1b1bE" + b"".join(
+        b"1aIS%s_S%s_E" % ((b"%X" % min(i, 15),) * 2) for i in range(n // 12))
+    names = (b"_ZN" + b"1a" * n + b"1fEv", b"_Z1f" + b"P" * n + b"i",
+             b"_Z1f" + b"1aI" * (n // 4) + b"i" + b"E" * (n // 4), b"_Z1f" + pairs,
+             b"_Z1fILi0EEvT_" + b"S0_" * n, b"_Z1fIJ" + b"ic" * n + b"EEvDpT_")
+    return program(functions=[(name, 0x1000 + 0x10 * i, 16) for i, name in enumerate(names)] +
+                   [(names[i % 6], 0x1010 - i, 1) for i in range(6)])
+
+
 def code_that_moves(n):
     """A dump of a compiler: as many functions as moves of the first one, and moves of none."""
     out = [struct.pack("<6I2Q", 0x4a695444, 1, 40, 62, 0, 5, 0, 0)]
@@ -187,7 +198,7 @@ def code_that_moves(n):
 
 FILES = (siblings_that_are_children, functions_that_share_ranges, units_that_share_ranges,
          relocations_over_the_same_bytes, notes_over_the_same_bytes, names_of_rust,
-         code_that_moves)
+         names_of_cpp, code_that_moves)
 EXPORTS = ("pprof", "script", "firefox", "speedscope", "folded", "chrome", "callgrind", "otlp",
            "csv", "json")
 SHAPES = (tasks_in_one_bucket, mappings_in_none, names_that_collide, mappings_and_samples_in_turn,
@@ -297,22 +308,84 @@ class Linear(LinearCost, unittest.TestCase):
                                               for i in range(n // 10))], {"env": env})
                   for n, (_, env) in zip(SIZES, made)))
 
+    def assert_has_name(self, words):
+        """The report names the function of the only sample: the file was read as was meant."""
+        out = subprocess.run([PFM, *words], capture_output=True, text=True, check=True).stdout
+        self.assertNotRegex(out.splitlines()[1], r" 0x[0-9a-f]+$")
+
     def test_files(self):
         """Report samples in files that refer to the same bytes again and again."""
         for make in FILES:
             with self.subTest(make.__name__), tempfile.TemporaryDirectory() as folder:
                 commands = []
+                is_jitdump = make is code_that_moves
                 for size in SIZES:
-                    path = os.path.join(folder, "jit-%d.dump" % size)
+                    path = os.path.join(folder,
+                                        ("jit-%d.dump" if is_jitdump else "program-%d") % size)
                     with open(path, "wb") as f:
                         f.write(make(size))
                     crafted = Crafted()
                     crafted.attr()
                     crafted.map(5, 0x1000, path.encode())
-                    crafted.sample(5, 0x1010)
+                    crafted.sample(5, 0x900002 if is_jitdump else 0x100c)
                     crafted.write(path + ".data")
                     commands.append((("report", "--source", path + ".data"), {}))
+                self.assert_has_name(commands[0][0])
                 self.compare(make.__name__, *commands)
+
+    def test_maps_of_jit_compilers(self):
+        """Functions that contain all earlier ones, and functions of one address."""
+
+        def nested(i, n):
+            return 0x100000 + n - i, 2 * i + 1
+
+        def equal(_, n):
+            return 0x100000 + n, 16
+
+        for k, place in enumerate((nested, equal)):
+            commands, maps = [], []
+            with self.subTest(place.__name__), tempfile.TemporaryDirectory() as folder:
+                for size in SIZES:
+                    pid = 4194304 + 10 * k + SIZES.index(size)  # above the kernel's largest number
+                    maps.append("/tmp/perf-%d.map" % pid)
+                    with open(maps[-1], "w", encoding="ascii") as f:
+                        f.writelines("%x %x f%d\n" % (*place(i, size), i) for i in range(size))
+                    crafted = Crafted()
+                    crafted.attr()
+                    crafted.map(pid, 0x100000, b"//anon")
+                    for i in range(size):
+                        crafted.sample(pid, 0x100000 + i)
+                    path = os.path.join(folder, "%d.data" % size)
+                    crafted.write(path)
+                    commands.append((("report", path), {}))
+                try:
+                    self.compare(place.__name__, *commands)
+                finally:
+                    for path in maps:
+                        os.unlink(path)
+
+    def test_programs_that_share_a_debug_file(self):
+        """As many programs as kilobytes of the debug file that all of them name."""
+        commands = []
+        with tempfile.TemporaryDirectory() as folder:
+            for size in SIZES:
+                crafted = Crafted()
+                crafted.attr()
+                debug = os.path.join(folder, "%d.debug" % size)
+                with open(debug, "wb") as f:
+                    f.write(program() + bytes(size * 100))
+                for i in range(size // 20):
+                    file = elf.Elf()
+                    file.add(".gnu_debuglink", elf.PROGBITS,
+                             os.path.basename(debug).encode().ljust(12, b"\0") + bytes(4))
+                    path = os.path.join(folder, "%d-%d" % (size, i))
+                    with open(path, "wb") as f:
+                        f.write(file.build())
+                    crafted.map(5, 0x1000 + 0x1000 * i, path.encode())
+                    crafted.sample(5, 0x1010 + 0x1000 * i)
+                crafted.write(debug + ".data")
+                commands.append((("report", debug + ".data"), {}))
+            self.compare("debug files", *commands)
 
     def test_regions_under_many_parents(self):
         program = os.path.join(os.environ.get("PERFMON_BUILD", ""), "tests", "command", "regions",

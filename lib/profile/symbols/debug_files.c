@@ -2,7 +2,6 @@
 /* Paths of separate debug files, in the order of debuggers. */
 #include "profile/symbols/debug_files.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -101,37 +100,4 @@ void make_cached_file_path(const uint8_t *id, size_t n_id, char *path, size_t si
 		return;
 	join_path(folder, sizeof(folder), get_home_folder(), "/", ".debug", "");
 	make_stored_file_path(folder, id, n_id, "elf", path, size);
-}
-
-/* ---- checksums ------------------------------------------------------------------------------- */
-
-static void fill_table(uint32_t table[256])
-{
-	for (uint32_t i = 0; i < 256; i++) {
-		uint32_t c = i;
-
-		for (int bit = 0; bit < 8; bit++)
-			c = c & 1 ? c >> 1 ^ 0xedb88320 : c >> 1;
-		table[i] = c;
-	}
-}
-
-uint32_t compute_file_checksum(int fd)
-{
-	uint32_t table[256], crc = 0xffffffff;
-	uint8_t bytes[8192];
-	off_t at = 0;
-
-	fill_table(table);
-	for (;;) {
-		ssize_t got = pread(fd, bytes, sizeof(bytes), at);
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got <= 0)
-			return crc ^ 0xffffffff;
-		for (ssize_t i = 0; i < got; i++)
-			crc = crc >> 8 ^ table[(crc ^ bytes[i]) & 0xff];
-		at += got;
-	}
 }

@@ -31,7 +31,5 @@ void make_stored_file_path(const char *folder, const uint8_t *id, size_t n_id, c
                            char *path, size_t size);
 /* The path at which the cache of perf keeps the file with this build id; empty if it cannot. */
 void make_cached_file_path(const uint8_t *id, size_t n_id, char *path, size_t size);
-/* The checksum of the file at @fd that .gnu_debuglink has: CRC-32 of all bytes. */
-uint32_t compute_file_checksum(int fd);
 
 #endif

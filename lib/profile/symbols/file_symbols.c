@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "profile/symbols/debug_files.h"
+#include "profile/symbols/file_checksums.h"
 #include "profile/symbols/debug_sources.h"
 #include "profile/symbols/linkage_stubs.h"
 #include "profile/messages.h"
@@ -179,7 +180,8 @@ static char *read_debug_link(struct elf_file *e, uint32_t *checksum)
 
 /* Is the file @d, whose build id is in @separate, of the same build as @f? */
 static bool is_file_of_same_build(struct elf_file *d, const struct file_symbols *separate,
-                                  const struct file_symbols *f, uint32_t checksum)
+                                  const struct file_symbols *f, uint32_t checksum,
+                                  struct file_checksums *known)
 {
 	if (f->n_id)
 		return separate->n_id == f->n_id && memcmp(separate->id, f->id, f->n_id) == 0;
@@ -188,11 +190,11 @@ static bool is_file_of_same_build(struct elf_file *d, const struct file_symbols 
 	                                       .unit = "bytes whose checksum is computed",
 	                                       .limit = CHECKSUM_SIZE },
 	                     d->size) &&
-	       compute_file_checksum(d->fd) == checksum;
+	       file_checksums_compute(known, d->fd) == checksum;
 }
 
 bool file_symbols_is_build(int fd, uint64_t size, const char *path, const uint8_t *id, size_t n,
-                           uint32_t checksum)
+                           uint32_t checksum, struct file_checksums *known)
 {
 	struct elf_file d = elf_file_begin(fd, size, path);
 	struct file_symbols separate = { .n_id = 0 }, wanted = { .n_id = 0 };
@@ -203,7 +205,7 @@ bool file_symbols_is_build(int fd, uint64_t size, const char *path, const uint8_
 	if (!elf_read_head(&d))
 		return false;
 	read_segments(&d, &separate);
-	return is_file_of_same_build(&d, &separate, &wanted, checksum);
+	return is_file_of_same_build(&d, &separate, &wanted, checksum, known);
 }
 
 /* Reads the symbols of the separate file at @path into @f, the file of @e. False if it is another
@@ -223,7 +225,8 @@ static bool read_separate_file(struct reading *r, struct elf_file *e, const char
 	is_read = elf_read_head(&d);
 	if (is_read)
 		read_segments(&d, &separate);
-	is_read = is_read && is_file_of_same_build(&d, &separate, f, checksum) &&
+	is_read = is_read &&
+	          is_file_of_same_build(&d, &separate, f, checksum, r->sources->checksums) &&
 	          elf_load_sections(&d);
 	if (is_read)
 		read_table_kind(r, &d, f, 0);

@@ -2,6 +2,7 @@
 /* The symbols of all files of a recording, each read once, and the kernel's own list. */
 #include "profile/regular_file.h"
 #include "profile/messages.h"
+#include "profile/symbols/file_checksums.h"
 #include "profile/symbols/symbols.h"
 
 #include <fcntl.h>
@@ -55,6 +56,7 @@ struct symbols {
 	struct hash_table object_table, file_table;
 	struct kernel_symbols kernel;
 	struct symbol_sources sources;
+	struct file_checksums checksums;
 	char *stores[SYMBOL_STORES]; /* each or NULL */
 	unsigned n_missing;          /* files that were reported as missing */
 	struct timespec recorded;    /* when the recording was written; 0: not known */
@@ -68,6 +70,7 @@ struct symbols *symbols_open(const char *debug_folder)
 	if (all) {
 		all->sources.debug_folder = debug_folder ? debug_folder : DEBUG_FOLDER;
 		all->sources.trust = trust_running();
+		all->sources.checksums = &all->checksums;
 	}
 	return all;
 }
@@ -131,6 +134,7 @@ void symbols_close(struct symbols *all)
 	pfmi_base_free_hash(&all->object_table);
 	pfmi_base_free_hash(&all->file_table);
 	kernel_symbols_free(&all->kernel);
+	file_checksums_free(&all->checksums);
 	free(all);
 }
 
