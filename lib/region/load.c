@@ -6,13 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 #include "base/sizes.h"
 #include "base/text.h"
 #include "region/region.h"
 #include "region/storage.h"
 
-enum { MAX_NAMES = 1 << 24, MAX_TRIES = 100 };
+enum { MAX_NAMES = 1 << 24, MAX_TRIES = 100, MAX_NAPS = 200 };
 
 static const uint64_t max_file = (uint64_t)16 << 30;
 
@@ -25,6 +26,7 @@ struct reader {
 	struct region_loaded *to;
 	struct entry *entry; /* memory for one */
 	unsigned rows;       /* room in r->rows */
+	unsigned naps;       /* milliseconds that may be waited */
 	int rc;
 };
 
@@ -141,11 +143,24 @@ static uint32_t read_sequence(const struct reader *in, uint64_t slot)
 	return sequence;
 }
 
+/* Lets a process that was interrupted in the middle of a change go on. False if no more time is to
+ * be spent. */
+static bool nap(struct reader *in)
+{
+	const struct timespec millisecond = { .tv_nsec = 1000000 };
+
+	if (!in->naps || in->header.state != REGION_FILE_RUNNING)
+		return false;
+	in->naps--;
+	nanosleep(&millisecond, NULL);
+	return true;
+}
+
 /* Reads the slot at @slot of the file into in->entry, between two changes. False if the process is
  * in the middle of one, or has ended there. */
-static bool read_slot(const struct reader *in, uint64_t slot)
+static bool read_slot(struct reader *in, uint64_t slot)
 {
-	for (unsigned i = 0; i < MAX_TRIES; i++) {
+	for (unsigned i = 0; i < MAX_TRIES || nap(in); i++) {
 		uint32_t before = read_sequence(in, slot);
 
 		if (!read_at(in, slot + in->header.private_bytes, &in->entry->region,
@@ -400,7 +415,7 @@ static bool read_file(struct reader *in)
 /* Reads the file once. *@is_stable: threads were not merged meanwhile. */
 static int load_once(int fd, pfm_region_results_t **results, bool *is_stable)
 {
-	struct reader in = { .fd = fd };
+	struct reader in = { .fd = fd, .naps = MAX_NAPS };
 	struct region_file_header after;
 
 	*results = NULL;

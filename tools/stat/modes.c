@@ -18,6 +18,8 @@ static const struct {
 	{ "field-separator", STAT_COUNTS | STAT_REGIONS },
 	{ "repeat", STAT_COUNTS | STAT_COMMANDS },
 	{ "no-inherit", STAT_COUNTS | STAT_COMMANDS },
+	{ "pid", STAT_COUNTS | STAT_REGIONS },
+	{ "interval", STAT_COUNTS | STAT_REGIONS },
 	{ "regions", STAT_REGIONS },
 	{ "regions-system", STAT_REGIONS },
 	{ "no-subtract", STAT_REGIONS },

@@ -258,7 +258,8 @@ static void add_sums(struct region_collection *to, struct join *join, int fd, co
 	text = p.n_regions ? write_text(r, to->format) : NULL;
 	if (text)
 		to->n_written += join_text(join, text);
-	report_end(to->command, r, name, has_later);
+	if (!to->is_snapshot)
+		report_end(to->command, r, name, has_later);
 	to->n_lost += p.is_incomplete || (p.n_regions && !text);
 	if (text)
 		fclose(text);
@@ -287,16 +288,82 @@ static void add_file(struct region_collection *to, struct join *join, int folder
 	fclose(in);
 }
 
-void collect_region_results(struct region_collection *to, const char *path)
+/* Opens the file of sums that process @pid maps; -1 if it maps none. */
+static int open_mapped_file(int pid)
+{
+	char maps[64], line[REGION_PATH_SIZE + 256], path[REGION_PATH_SIZE + 320];
+	int fd = -1;
+	FILE *in;
+
+	snprintf(maps, sizeof(maps), "/proc/%d/maps", pid);
+	in = fopen(maps, "re");
+	while (in && fd < 0 && fgets(line, sizeof(line), in)) {
+		char *name = strchr(line, '/');
+
+		if (!name)
+			continue;
+		name[strcspn(name, "\n")] = '\0';
+		if (!has_suffix(name, ".regions") || !strstr(name, "/regions."))
+			continue;
+		/* The process may have a root directory of its own. */
+		snprintf(path, sizeof(path), "/proc/%d/root%s", pid, name);
+		fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	}
+	if (in)
+		fclose(in);
+	return fd;
+}
+
+static struct join begin_join(struct region_collection *to)
 {
 	const unsigned format = find_format(to->format);
-	struct join join = { .has_head = formats[format].has_head,
-		             .has_tail = formats[format].has_tail };
+
+	return (struct join){ .has_head = formats[format].has_head,
+		              .has_tail = formats[format].has_tail,
+		              .out = open_memstream(&to->text, &to->size) };
+}
+
+static void end_join(struct region_collection *to, struct join *join)
+{
+	if (join->tail && join->out)
+		fputs(join->tail, join->out);
+	free(join->tail);
+	if (!join->out || fclose(join->out))
+		to->n_lost++;
+}
+
+void collect_running_regions(struct region_collection *to, const int *pids, unsigned n)
+{
+	struct join join = begin_join(to);
+
+	to->is_snapshot = true;
+	for (unsigned i = 0; i < n && join.out; i++) {
+		int fd = open_mapped_file(pids[i]);
+		char name[64];
+
+		if (fd < 0) {
+			fprintf(stderr,
+			        "%s: process %d has no results of regions: start it under pfm stat "
+			        "--regions, or with PERFMON_REGIONS and a folder in "
+			        "PERFMON_REGIONS_OUTPUT\n",
+			        program_name, pids[i]);
+			to->n_lost++;
+			continue;
+		}
+		snprintf(name, sizeof(name), "regions.%d", pids[i]);
+		add_sums(to, &join, fd, name, false);
+		close(fd);
+	}
+	end_join(to, &join);
+}
+
+void collect_region_results(struct region_collection *to, const char *path)
+{
+	struct join join = begin_join(to);
 	struct dirent **names = NULL;
 	int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int n = scandir(path, &names, is_result, compare_results);
 
-	join.out = open_memstream(&to->text, &to->size);
 	for (int i = 0; i < n; i++) {
 		if (join.out)
 			add_file(to, &join, folder, names[i]->d_name,
@@ -308,11 +375,7 @@ void collect_region_results(struct region_collection *to, const char *path)
 	if (n > 0)
 		free(names[n - 1]);
 	free(names);
-	if (join.tail && join.out)
-		fputs(join.tail, join.out);
-	free(join.tail);
 	if (folder >= 0)
 		close(folder);
-	if (!join.out || fclose(join.out))
-		to->n_lost++;
+	end_join(to, &join);
 }

@@ -24,14 +24,23 @@ struct region_command {
 /* Results of all processes as one text. */
 struct region_collection {
 	const char *format;
+	bool is_snapshot; /* of running processes: their ends are not reported */
 	const struct region_command *command;
 	char *text; /* to be freed */
 	size_t size;
 	unsigned n_written, n_lost; /* processes in the text; processes that miss something */
 };
 
+/* Sets the variables that load adapters, and lists their interfaces in @on. */
+void load_region_adapters(char *on, size_t size);
+/* Reports that @command entered no region, which interfaces @on were counted, and which marks the
+ * program contains. */
+void report_no_region(const char *command, const char *on);
 /* True if the library writes @name. */
 bool is_region_format(const char *name);
+/* Collects the results of running processes, which another pfm counts. Reports those that have
+ * none. */
+void collect_running_regions(struct region_collection *to, const int *pids, unsigned n);
 /* Collects the results in the folder @path. Reports processes that ended without exit(3). */
 void collect_region_results(struct region_collection *to, const char *path);
 /* Creates the folder of results. Returns 0 or an errno. */

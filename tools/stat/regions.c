@@ -2,9 +2,7 @@
 /* pfm stat --regions: counts the regions of a command.
  *
  * The library counts in the process with the regions. Environment variables select the events, and
- * the results are written to a temporary folder. Adapters are small libraries that turn marks of
- * other interfaces into regions; the runtimes of those interfaces load them through environment
- * variables. */
+ * the results are written to a temporary folder. */
 #include "common/pfm.h"
 #include "stat/options.h"
 #include "stat/region_results.h"
@@ -17,111 +15,12 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define USUAL_EVENTS "task-clock,page-faults,context-switches,cycles,instructions"
 
 enum { PATH_SIZE = 4096 };
-
-/* ---- adapters ---------------------------------------------------------------------------- */
-
-static const struct adapter {
-	const char *interface, *variable, *library;
-	const char *mark; /* a text in programs that need the adapter preloaded; NULL: their runtime
-	                     loads it */
-	const char *older; /* variable of older runtimes, or NULL; newer ones refuse two values */
-} adapters[] = {
-	{ "ITT", "INTEL_LIBITTNOTIFY64", "libperfmon-itt.so", NULL, NULL },
-	{ "NVTX", "NVTX_INJECTION64_PATH", "libperfmon-nvtx.so", NULL, NULL },
-	{ "Kokkos", "KOKKOS_TOOLS_LIBS", "libperfmon-kokkos.so", NULL, "KOKKOS_PROFILE_LIBRARY" },
-	{ "OpenMP", "OMP_TOOL_LIBRARIES", "libperfmon-ompt.so", NULL, NULL },
-	{ "likwid", "LD_PRELOAD", "libperfmon-likwid.so", "likwid_marker", NULL },
-	{ "PAPI", "LD_PRELOAD", "libperfmon-papi-hl.so", "PAPI_hl_", NULL },
-};
-
-enum { ADAPTERS = sizeof(adapters) / sizeof(adapters[0]) };
-
-/* Finds the path of @command as execvp(3) does. False if it does not exist. */
-static bool find_program(const char *command, char *path, size_t size)
-{
-	const char *at = getenv("PATH");
-
-	if (strchr(command, '/') || !at)
-		return (size_t)snprintf(path, size, "%s", command) < size &&
-		       access(path, X_OK) == 0;
-	for (size_t len; *at; at += len + (at[len] == ':')) {
-		len = strcspn(at, ":");
-		if ((size_t)snprintf(path, size, "%.*s/%s", (int)len, at, command) < size &&
-		    access(path, X_OK) == 0)
-			return true;
-	}
-	return false;
-}
-
-/* True if the program's file contains @mark, such as the name of an imported function. */
-static bool file_contains(const char *path, const char *mark)
-{
-	FILE *f = fopen(path, "re");
-	size_t len = strlen(mark), kept = 0, n;
-	char buf[65536];
-	bool found = false;
-
-	while (f && !found && (n = fread(buf + kept, 1, sizeof(buf) - kept, f)) > 0) {
-		n += kept;
-		found = memmem(buf, n, mark, len) != NULL;
-		kept = n < len ? n : len;
-		memmove(buf, buf + n - kept, kept);
-	}
-	if (f)
-		fclose(f);
-	return found;
-}
-
-static bool is_wanted(const struct adapter *a, const char *command)
-{
-	char path[PATH_SIZE];
-
-	if (!a->mark)
-		return !getenv(a->variable) && !(a->older && getenv(a->older));
-	return find_program(command, path, sizeof(path)) && file_contains(path, a->mark);
-}
-
-/* Adds @path to a variable whose value is a list. */
-static void add_to_variable(const char *name, const char *path)
-{
-	const char *before = getenv(name);
-	char *list = NULL;
-
-	if (before && *before && asprintf(&list, "%s:%s", path, before) < 0)
-		list = NULL;
-	setenv(name, list ? list : path, 1);
-	free(list);
-}
-
-/* Sets the variables of installed adapters and lists these adapters in @on. */
-static void switch_on_adapters(const char *command, char *on, size_t size)
-{
-	const char *folder = getenv("PERFMON_ADAPTERS");
-	char path[PATH_SIZE];
-	size_t at = 0;
-
-	*on = 0;
-	for (unsigned i = 0; i < ADAPTERS; i++) {
-		snprintf(path, sizeof(path), "%s/%s", folder && *folder ? folder : PERFMON_ADAPTERS,
-		         adapters[i].library);
-		if (access(path, R_OK) != 0 || !is_wanted(&adapters[i], command))
-			continue;
-		if (adapters[i].mark)
-			add_to_variable(adapters[i].variable, path);
-		else
-			setenv(adapters[i].variable, path, 1);
-		if (adapters[i].older)
-			setenv(adapters[i].older, path, 1);
-		if (at < size)
-			at += (size_t)snprintf(on + at, size - at, "%s%s", at ? ", " : "",
-			                       adapters[i].interface);
-	}
-}
 
 /* ---- what is counted --------------------------------------------------------------------- */
 
@@ -163,8 +62,16 @@ static int check_events_alone(struct stat_job *job)
 
 static int check_options(struct command_args *args, const struct stat_job *job)
 {
-	if (!args->n)
-		return report_usage_error(args, "--regions needs a command after --.");
+	if (!args->n && !job->targets.n_pids)
+		return report_usage_error(args, "--regions needs a command after --, or -p.");
+	if (args->n && job->targets.n_pids)
+		return report_usage_error(args, "-p shows regions of running processes: it cannot "
+		                                "be combined with a command.");
+	if (job->timing.interval && strcmp(job->regions.format, "table") != 0 &&
+	    strcmp(job->regions.format, "json") != 0)
+		return report_usage_error(args, "With -I, regions are a table or JSON.");
+	if (job->timing.interval && job->targets.n_pids)
+		return report_usage_error(args, "-I needs a command after --; -p prints once.");
 	if (job->options.separator && strcmp(job->options.separator, ",") != 0)
 		return report_usage_error(args, "With --regions, -x needs a comma: -x ,");
 	if (job->options.append && !job->options.output)
@@ -212,6 +119,40 @@ static _Noreturn void execute_command(char *const *command, const char *events,
 	_exit(errno == ENOENT ? NOT_FOUND : NOT_RUN);
 }
 
+/* Prints the results of the running processes so far. */
+static void print_snapshot(const struct stat_job *job, const struct region_folder *folder,
+                           const struct region_command *run)
+{
+	struct region_collection results = { .format = job->regions.format,
+		                             .is_snapshot = true,
+		                             .command = run };
+	FILE *out = strcmp(job->regions.format, "table") == 0 ? stderr : stdout;
+
+	collect_region_results(&results, folder->results);
+	fwrite(results.text, 1, results.size, out);
+	fflush(out);
+	free(results.text);
+}
+
+/* Waits for the command, and prints the results at each interval if there is one. SIGCHLD is
+ * blocked. */
+static void wait_for_command(const struct stat_job *job, const struct region_folder *folder,
+                             struct region_command *run, const sigset_t *child)
+{
+	const uint64_t ns = job->timing.interval;
+	const struct timespec interval = { .tv_sec = (time_t)(ns / 1000000000u),
+		                           .tv_nsec = (long)(ns % 1000000000u) };
+
+	for (;;) {
+		pid_t ended = waitpid(run->pid, &run->status, ns ? WNOHANG : 0);
+
+		if (ended == run->pid || (ended < 0 && errno != EINTR))
+			return;
+		if (ns && sigtimedwait(child, NULL, &interval) < 0 && errno == EAGAIN)
+			print_snapshot(job, folder, run);
+	}
+}
+
 static volatile sig_atomic_t command_pid;
 
 /* Passes a request to end to the command, whose results are still needed. */
@@ -233,14 +174,19 @@ static int run_command(char *const *command, const char *events, const struct st
 	struct sigaction ignore = { .sa_handler = SIG_IGN },
 			 forward = { .sa_handler = forward_signal, .sa_flags = SA_RESTART },
 			 ignored[SIGNALS], passed[SIGNALS];
+	sigset_t child, before;
 
 	fflush(NULL);
 	for (unsigned i = 0; i < SIGNALS; i++) {
 		sigaction(ignored_signals[i], &ignore, &ignored[i]);
 		sigaction(passed_signals[i], &forward, &passed[i]);
 	}
+	sigemptyset(&child);
+	sigaddset(&child, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &child, &before);
 	run->pid = fork();
 	if (run->pid == 0) {
+		sigprocmask(SIG_SETMASK, &before, NULL);
 		for (unsigned i = 0; i < SIGNALS; i++) {
 			sigaction(ignored_signals[i], &ignored[i], NULL);
 			sigaction(passed_signals[i], &passed[i], NULL);
@@ -248,8 +194,9 @@ static int run_command(char *const *command, const char *events, const struct st
 		execute_command(command, events, job, folder);
 	}
 	command_pid = run->pid;
-	while (run->pid > 0 && waitpid(run->pid, &run->status, 0) < 0 && errno == EINTR)
-		;
+	if (run->pid > 0)
+		wait_for_command(job, folder, run, &child);
+	sigprocmask(SIG_SETMASK, &before, NULL);
 	command_pid = 0;
 	for (unsigned i = 0; i < SIGNALS; i++)
 		sigaction(ignored_signals[i], &ignored[i], NULL);
@@ -279,7 +226,7 @@ static int write_results(struct stat_job *job, char *const *command,
 		return report_bad_option(job->options.output ? job->options.output : "results",
 		                         errno);
 	if (!from->n_written && !from->n_lost)
-		fprintf(stderr, "%s: %s entered no region\n", program_name, command[0]);
+		report_no_region(command ? command[0] : "the process", on);
 	return from->n_written && !from->n_lost ? EXIT_DONE : EXIT_REFUSED;
 }
 
@@ -307,7 +254,7 @@ static int run_in_folder(struct command_args *args, struct stat_job *job, const 
 
 	if (rc)
 		return report_bad_option(folder.path, rc);
-	switch_on_adapters(args->operands[0], on, sizeof(on));
+	load_region_adapters(on, sizeof(on));
 	rc = run_command(args->operands, events, job, &folder, &run);
 	if (rc == EXIT_DONE) {
 		int reported = report_regions(job, args->operands, &run, &folder, on);
@@ -318,6 +265,21 @@ static int run_in_folder(struct command_args *args, struct stat_job *job, const 
 	}
 	if (folder.lock >= 0)
 		remove_region_folder(&folder);
+	return rc;
+}
+
+/* Prints the regions of running processes. */
+static int show_running(struct stat_job *job)
+{
+	struct region_collection results = { .format = job->regions.format };
+	int rc;
+
+	collect_running_regions(&results, job->targets.pids, job->targets.n_pids);
+	if (results.n_lost && !results.n_written)
+		rc = EXIT_REFUSED;
+	else
+		rc = write_results(job, NULL, &results, "");
+	free(results.text);
 	return rc;
 }
 
@@ -348,6 +310,8 @@ int count_regions(struct command_args *args, struct stat_job *job)
 		status = check_options(args, job);
 	if (status != EXIT_DONE)
 		return status;
+	if (job->targets.n_pids)
+		return show_running(job);
 	if (!job->request.events.n && !job->request.metric_names.n &&
 	    !event_list_add(&job->request.events, USUAL_EVENTS))
 		return report_bad_option("events", ENOMEM);

@@ -4,7 +4,7 @@
  * are entered.
  *
  *     task           a region of the calling thread, named as the task's string; end closes
- *                    the innermost
+ *                    the innermost one of its domain
  *     overlapped task, frame, region
  *                    a visit by handle, found by its id
  *     pause, resume  regions are not counted in between
@@ -52,7 +52,17 @@ struct itt_id {
 	unsigned long long d[3];
 };
 
-static __thread struct open_regions open;
+static struct open_domains domains_of_thread = { .once = PTHREAD_ONCE_INIT };
+
+static void make_key(void)
+{
+	(void)pthread_key_create(&domains_of_thread.key, free_open_blocks);
+}
+
+static struct open_regions *get_open(const void *domain)
+{
+	return get_open_regions(&domains_of_thread, make_key, domain);
+}
 
 /* The region of a name, kept where the structure has a place for it. */
 static pfm_region_t *get_cached_region(const char *name, void **kept)
@@ -134,6 +144,8 @@ static void open_visit(const void *domain, const struct itt_id *id, pfm_region_t
 {
 	struct open_visit *v = malloc(sizeof(*v)), **list = get_visit_list(id);
 
+	/* Tasks inside the visit need it: its page faults are not those of the visit. */
+	(void)get_open(domain);
 	if (!v)
 		return;
 	v->domain = domain;
@@ -170,14 +182,14 @@ static void task_begin(const struct itt_domain *domain, struct itt_id id, struct
 	(void)id;
 	(void)parent;
 	if (domain && domain->flags)
-		push_region(&open, name ? get_cached_region(name->text, &name->extra2)
-		                        : get_cached_region(NULL, &none));
+		push_region(get_open(domain), name ? get_cached_region(name->text, &name->extra2)
+		                                   : get_cached_region(NULL, &none));
 }
 
 static void task_end(const struct itt_domain *domain)
 {
 	if (domain && domain->flags)
-		pop_region(&open);
+		pop_region(get_open(domain));
 }
 
 static void task_begin_overlapped(const struct itt_domain *domain, struct itt_id id,

@@ -3,7 +3,7 @@
  * its first call and hands over a table of pointers to functions, by module and number; no GPU is
  * needed.
  *
- *     push, pop     a region of the calling thread; pop closes the innermost one of its domain's
+ *     push, pop     a region of the calling thread; pop closes the innermost one of its domain
  *     start, end    a visit by handle
  *
  * Wide strings are not read. */
@@ -60,7 +60,17 @@ struct attributes {
 	} message;
 };
 
-static __thread struct open_regions open;
+static struct open_domains domains = { .once = PTHREAD_ONCE_INIT };
+
+static void make_key(void)
+{
+	(void)pthread_key_create(&domains.key, free_open_blocks);
+}
+
+static struct open_regions *get_open(const void *domain)
+{
+	return get_open_regions(&domains, make_key, domain);
+}
 
 static pfm_region_t *get_region_of_message(const struct attributes *a)
 {
@@ -72,49 +82,56 @@ static pfm_region_t *get_region_of_message(const struct attributes *a)
 }
 
 /* NVTX returns the depth from 0 on; a pop without a push is -2 in its own words. */
-static int push_range(pfm_region_t *region)
+static int push_range(const void *domain, pfm_region_t *region)
 {
-	push_region(&open, region);
-	return (int)open.depth - 1;
+	struct open_regions *open = get_open(domain);
+
+	push_region(open, region);
+	return open ? (int)open->depth - 1 : -1;
 }
 
-static int range_pop(void)
+static int pop_range(const void *domain)
 {
-	unsigned depth = pop_region(&open);
+	unsigned depth = pop_region(get_open(domain));
 
 	return depth ? (int)depth - 1 : -2;
 }
 
+static int range_pop(void)
+{
+	return pop_range(NULL);
+}
+
 static int range_push_a(const char *text)
 {
-	return push_range(pfm_find_region(text ? text : "unnamed range"));
+	return push_range(NULL, pfm_find_region(text ? text : "unnamed range"));
 }
 
 static int range_push_ex(const struct attributes *a)
 {
-	return push_range(get_region_of_message(a));
+	return push_range(NULL, get_region_of_message(a));
 }
 
 static int domain_range_push_ex(void *domain, const struct attributes *a)
 {
-	(void)domain;
-	return push_range(get_region_of_message(a));
+	return push_range(domain, get_region_of_message(a));
 }
 
 static int domain_range_pop(void *domain)
 {
-	(void)domain;
-	return range_pop();
+	return pop_range(domain);
 }
 
 static uint64_t range_start_a(const char *text)
 {
+	(void)get_open(NULL); /* the page faults of its memory are not those of the range */
 	return (uint64_t)(uintptr_t)pfm_enter_region(
 		pfm_find_region(text ? text : "unnamed range"));
 }
 
 static uint64_t range_start_ex(const struct attributes *a)
 {
+	(void)get_open(NULL);
 	return (uint64_t)(uintptr_t)pfm_enter_region(get_region_of_message(a));
 }
 
@@ -142,13 +159,29 @@ static void *register_string(void *domain, const char *text)
 	return pfm_find_region(text ? text : "unnamed range");
 }
 
-/* NULL would be the default domain: ranges of all domains are counted alike. */
+struct domain {
+	struct domain *next;
+	char name[];
+};
+
+/* The domain called @name, one for all calls. NULL, the default domain, without memory. */
 static void *domain_create(const char *name)
 {
-	static char domain;
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	static struct domain *all;
+	struct domain *d;
 
-	(void)name;
-	return &domain;
+	name = name ? name : "";
+	pthread_mutex_lock(&lock);
+	for (d = all; d && strcmp(d->name, name) != 0;)
+		d = d->next;
+	if (!d && (d = malloc(sizeof(*d) + strlen(name) + 1))) {
+		memcpy(d->name, name, strlen(name) + 1);
+		d->next = all;
+		all = d;
+	}
+	pthread_mutex_unlock(&lock);
+	return d;
 }
 
 struct entry {

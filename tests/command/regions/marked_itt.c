@@ -66,6 +66,24 @@ typedef void (*end_function)(const struct domain *);
 typedef void (*end_overlapped_function)(const struct domain *, struct id);
 typedef void (*frame_function)(const struct domain *, const struct id *);
 
+/* Tasks of two domains overlap: each end is that of its own domain. */
+static void visit_two_domains(void)
+{
+	const struct domain *first = ((domain_function)domain_create)("first"),
+			    *second = ((domain_function)domain_create)("second");
+	const struct id none = { { 0 } };
+
+	((begin_function)task_begin)(first, none, none,
+	                             ((string_function)string_create)("of first"));
+	cause_faults(1);
+	((begin_function)task_begin)(second, none, none,
+	                             ((string_function)string_create)("of second"));
+	cause_faults(2);
+	((end_function)task_end)(first);
+	cause_faults(4);
+	((end_function)task_end)(second);
+}
+
 int main(void)
 {
 	const char *path = getenv("INTEL_LIBITTNOTIFY64");
@@ -101,5 +119,6 @@ int main(void)
 		((end_function)task_end)(domain);
 		((frame_function)frame_end)(domain, NULL);
 	}
+	visit_two_domains();
 	return 0;
 }

@@ -52,6 +52,27 @@ static int load(void)
 	return initialize && initialize(get_table) == 1;
 }
 
+/* Ranges of two domains overlap: each pop ends the range of its own domain. */
+static void visit_two_domains(void)
+{
+	void *(*create)(const char *) = (void *(*)(const char *))core2[12];
+	int (*push)(void *, const struct attributes *) =
+		(int (*)(void *, const struct attributes *))core2[4];
+	int (*pop)(void *) = (int (*)(void *))core2[5];
+	struct attributes a = { .version = 3, .size = sizeof(a), .message_type = 1 };
+	void *first = create("first"), *second = create("second");
+
+	a.message = "of first";
+	push(first, &a);
+	cause_faults(1);
+	a.message = "of second";
+	push(second, &a);
+	cause_faults(2);
+	pop(first);
+	cause_faults(4);
+	pop(second);
+}
+
 int main(void)
 {
 	struct attributes a = { .version = 3, .size = sizeof(a), .message_type = 3 };
@@ -69,5 +90,6 @@ int main(void)
 		cause_faults(1);
 		((void (*)(uint64_t))core[7])(id);
 	}
+	visit_two_domains();
 	return ((int (*)(void))core[11])() != -2;
 }

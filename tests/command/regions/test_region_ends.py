@@ -154,6 +154,32 @@ class Ends(unittest.TestCase):
                 rows, _, _ = count(sys.executable, path, env=PYTHON)
             self.assertEqual(sum(r["visits"] for r in of(rows, "task")), 20, method)
 
+    def test_running_process_is_shown(self):
+        """A snapshot by another pfm, and one at each interval. The sums of two page faults for each
+        visit agree in each of them."""
+        with tempfile.NamedTemporaryFile() as ended:
+            ended.write(bytes(4096))
+            ended.flush()
+            with subprocess.Popen([*COUNT[:4], "-I", "20", *COUNT[4:], PROGRAM, "forever",
+                                   ended.name], stdout=subprocess.PIPE, text=True,
+                                  env=CLEAN) as pfm:
+                lines = [json.loads(pfm.stdout.readline()) for _ in range(8)]
+                child = subprocess.run(["pgrep", "-P", str(pfm.pid)], check=True,
+                                       capture_output=True, text=True).stdout.strip()
+                done = subprocess.run([PFM, "stat", "--regions", "--json", "-p", child],
+                                      capture_output=True, text=True, check=True, env=CLEAN)
+                os.kill(int(child), signal.SIGKILL)
+                pfm.stdout.read()
+            rows = [json.loads(line) for line in done.stdout.splitlines()]
+            rows = [r for r in [*lines, *rows] if r.get("region") == "work"]
+            self.assertGreater(len(rows), 3)
+            for r in rows:
+                self.assertEqual((faults(r), r["counts"][0]["quality"]), (2 * r["visits"], "exact"))
+        done = subprocess.run([PFM, "stat", "--regions", "-p", str(os.getpid())],
+                              capture_output=True, text=True, check=False, env=CLEAN)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("has no results of regions", done.stderr)
+
     def test_killed_at_any_moment(self):
         """The visits in the results are those that had ended, or one more for each thread that
         ended it just before it noted it. A row of counts that a visit was being added to is

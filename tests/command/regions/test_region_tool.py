@@ -152,7 +152,7 @@ class Own(unittest.TestCase):
     def test_refusals(self):
         self.assertIn("not an event",
                       run("--regions", "-e", "nonsense", "--", "true", status=1).stderr)
-        self.assertIn("needs a command after --",
+        self.assertIn("needs a command after --, or -p",
                       run("--regions", "-e", "page-faults", status=2).stderr)
         self.assertIn("expected table, json", run("--regions=xml", "--", "true", status=2).stderr)
 
@@ -171,7 +171,7 @@ class Own(unittest.TestCase):
         everywhere = {"event", "json", "output", "append"}
         works = {
             "--regions": everywhere | {"regions", "regions-system", "no-subtract", "metrics",
-                                       "per-thread", "field-separator"},
+                                       "per-thread", "field-separator", "pid", "interval"},
             "several commands": everywhere | {"repeat", "no-inherit"},
         }
         values = {"control": "fd:2", "format": "prometheus", "field-separator": ",",
@@ -466,6 +466,14 @@ class Adapters(unittest.TestCase):
         self.assertEqual(faults(table["async", None, "all"]), (9, 9, 3))
         self.assertEqual(faults(table["frames", None, "all"]), (21, 21, 3))
 
+    def test_each_domain_has_a_stack(self):
+        for name in ("marked_nvtx", "marked_itt"):
+            table, _ = regions(name)
+            self.assertEqual([(r["region"], faults(r)[0], r["visits"])
+                              for r in table.values()
+                              if r["region"].startswith("of ") and r["thread"] == "all"],
+                             [("of first", 3, 1), ("of second", 6, 1)], name)
+
     @unittest.skipUnless(os.path.exists(program("marked_tbb")),
                          "needs the Debian package libtbb-dev")
     def test_program_with_the_library_of_onetbb(self):
@@ -488,9 +496,41 @@ class Adapters(unittest.TestCase):
         # The runtime may touch a page of its own for the first time in a parallel region.
         self.assertTrue(324 <= faults(total)[0] <= 324 + 8, faults(total))
 
+    def test_marks_in_any_process_of_the_command(self):
+        """Programs behind wrappers, and marks in a shared library."""
+        wrappers = {
+            "none": [], "sh": ["sh", "-c", '"$@"; exit $?', "sh"], "env": ["env", "X=1"],
+            "numactl": ["numactl", "-l"], "nested": ["sh", "-c", '"$@" & wait', "sh"],
+        }
+        for name in ("marked_likwid", "marked_papi", "marked_library"):
+            want = None
+            for kind, wrapper in wrappers.items():
+                if wrapper and not shutil.which(wrapper[0]):
+                    continue
+                done = run("--regions", "--json", "-e", "page-faults", "--", *wrapper,
+                           program(name))
+                rows = [json.loads(line) for line in done.stdout.splitlines()]
+                found = sorted((r["region"], r["visits"], r["counts"][0]["inclusive"])
+                               for r in rows if r.get("thread") == "all")
+                want = want or found
+                self.assertTrue(found, (name, kind))
+                self.assertEqual(found, want, (name, kind))
+
+    def test_program_without_marks_loads_no_adapter(self):
+        done = run("--regions", "-e", "page-faults", "--", "cat", "/proc/self/maps", status=1)
+        self.assertIn("libperfmon-preload", done.stdout)
+        self.assertNotIn("libperfmon.so", done.stdout)
+        self.assertIn("entered no region; marks of perfmon, ITT, NVTX, Kokkos, OpenMP, likwid, "
+                      "PAPI are counted", done.stderr)
+
+    @unittest.skipUnless(os.path.exists(program("marked_fortran_papi")), "no Fortran or no libpapi")
+    def test_fortran_program_of_papi(self):
+        table, _ = regions("marked_fortran_papi")
+        self.assertEqual(table["solve", None, "all"]["visits"], 3)
+
     def test_which_are_on(self):
         text = run("--regions", "-e", "page-faults", "--", program("marked_papi")).stderr
-        self.assertIn("Regions are read from perfmon, ITT, NVTX, Kokkos, OpenMP, PAPI.", text)
+        self.assertIn("Regions are read from perfmon, ITT, NVTX, Kokkos, OpenMP, likwid, PAPI.", text)
 
 
 if __name__ == "__main__":
