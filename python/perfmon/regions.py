@@ -9,11 +9,20 @@
 
 Nothing is counted unless PERFMON_REGIONS says what, or :func:`start_regions`; then both cost next
 to nothing.
+
+A decorated coroutine, and each ``with`` in it, counts while it runs, not while it waits and others
+run. A ``with`` in another coroutine counts too, as long as it contains no await that waits.
 """
 from __future__ import annotations
 
 import contextlib
 import functools
+import inspect
+import sys
+import threading
+import warnings
+from collections.abc import Callable, Coroutine, Generator
+from contextvars import ContextVar
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
@@ -32,9 +41,85 @@ def _find_region(name: str) -> Any:
     return lib.pfm_find_region(c_string(name))
 
 
+class _Current(threading.local):
+    """The coroutine that runs in this thread step by step."""
+
+    steps: _Steps | None = None
+
+
+_current = _Current()
+_CO_ASYNC = inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+
+
+class _Steps:
+    """Runs a coroutine and counts its visits between the steps in which it waits."""
+
+    def __init__(self, region: Any, coroutine: Coroutine[Any, Any, Any]) -> None:
+        self._region, self._coroutine = region, coroutine
+        self.visits: list[Any] = []
+
+    def _step(self, step: Callable[[Any], Any], value: Any) -> Any:
+        outer, _current.steps = _current.steps, self
+        try:
+            return step(value)
+        finally:
+            _current.steps = outer
+
+    def __await__(self) -> Generator[Any, Any, Any]:
+        step: Callable[[Any], Any] = self._coroutine.send
+        value = None
+        own = lib.pfm_enter_region(self._region)
+        self.visits.append(own)
+        try:
+            while True:
+                try:
+                    awaited = self._step(step, value)
+                except StopIteration as end:
+                    return end.value
+                for visit in reversed(self.visits):
+                    lib.pfm_suspend_region(visit)
+                try:
+                    value, step = (yield awaited), self._coroutine.send
+                except BaseException as error:    # given to the coroutine, which may handle it
+                    value, step = error, self._coroutine.throw
+                for visit in self.visits:
+                    lib.pfm_resume_region(visit)
+        finally:
+            lib.pfm_leave_region(own)
+
+
+class _Unfollowed:
+    """A visit in a coroutine that is not run step by step. The event loop runs a callback if the
+    coroutine waits in it."""
+
+    def __init__(self, region: Any) -> None:
+        asyncio = sys.modules.get("asyncio")
+        loop = asyncio._get_running_loop() if asyncio else None
+        self._has_waited = False
+        self._callback = loop.call_soon(self._wait) if loop else None
+        self._visit = lib.pfm_enter_region(region)
+
+    def _wait(self) -> None:
+        self._has_waited = True
+
+    def leave(self, region: Any) -> None:
+        if self._callback:
+            self._callback.cancel()
+        if not self._has_waited:
+            lib.pfm_leave_region(self._visit)
+            return
+        lib.pfm_suspend_region(self._visit)
+        warnings.warn("region %r: the coroutine waited inside, so that others ran: the visit is "
+                      "not counted. Decorate the coroutine with @perfmon.region(...)." %
+                      c_text(region.name), RuntimeWarning, stacklevel=3)
+
+
+_unfollowed: ContextVar[tuple[_Unfollowed, ...]] = ContextVar("perfmon_regions", default=())
+
+
 class region(contextlib.ContextDecorator):
     """A region, as a context manager and as a decorator. Visits belong to the thread that begins
-    them."""
+    them, and those of a decorated coroutine to its task."""
 
     __slots__ = ("_region",)
 
@@ -42,12 +127,37 @@ class region(contextlib.ContextDecorator):
         self._region = _find_region(name)
 
     def __enter__(self) -> region:
-        lib.pfm_begin_region(self._region)
+        if _current.steps:
+            _current.steps.visits.append(lib.pfm_enter_region(self._region))
+        elif sys._getframe(1).f_code.co_flags & _CO_ASYNC:
+            _unfollowed.set((*_unfollowed.get(), _Unfollowed(self._region)))
+        else:
+            lib.pfm_begin_region(self._region)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, value: BaseException | None,
                  trace: TracebackType | None) -> None:
-        lib.pfm_end_region(self._region)
+        if _current.steps:
+            lib.pfm_leave_region(_current.steps.visits.pop())
+        elif sys._getframe(1).f_code.co_flags & _CO_ASYNC:
+            *visits, last = _unfollowed.get()
+            _unfollowed.set(tuple(visits))
+            last.leave(self._region)
+        else:
+            lib.pfm_end_region(self._region)
+
+    def __call__(self, func: Any) -> Any:
+        if inspect.isasyncgenfunction(func):
+            raise TypeError("expected a function or a coroutine, got the asynchronous generator "
+                            "%s: mark parts of its body instead" % func.__qualname__)
+        if not inspect.iscoroutinefunction(func):
+            return super().__call__(func)
+
+        @functools.wraps(func)
+        async def counted(*args: Any, **kwargs: Any) -> Any:
+            return await _Steps(self._region, func(*args, **kwargs))
+
+        return counted
 
 
 class RegionVisit:

@@ -113,3 +113,91 @@ def test_off_and_refused():
         perfmon.start_regions("page-faults")
         perfmon.stop_regions()
     """)
+
+
+def test_coroutines_count_what_they_run():
+    """Two tasks take turns; each has its own faults alone, in its own region and in those
+    inside."""
+    run("""
+        import asyncio
+
+        @perfmon.region("first")
+        async def first():
+            with perfmon.region("inside"):
+                for _ in range(4):
+                    fault(100)
+                    await asyncio.sleep(0)
+            return 1
+
+        @perfmon.region("second")
+        async def second():
+            for _ in range(4):
+                fault(300)
+                await asyncio.sleep(0)
+            raise KeyError
+
+        async def main():
+            return await asyncio.gather(first(), second(), return_exceptions=True)
+
+        asyncio.run(main())
+        perfmon.start_regions("page-faults")
+        one, error = asyncio.run(main())
+        assert one == 1 and isinstance(error, KeyError)
+        for name, pages in (("first", 400), ("inside", 400), ("second", 1200)):
+            visits, inclusive, _ = counts(name)
+            assert visits == 1 and 0 <= inclusive - pages <= 40, (name, inclusive)
+    """)
+
+
+def test_cancelled_coroutine_is_counted():
+    run("""
+        import asyncio
+
+        @perfmon.region("cancelled")
+        async def wait():
+            fault(200)
+            await asyncio.sleep(60)
+
+        async def main():
+            task = asyncio.ensure_future(wait())
+            await asyncio.sleep(0)
+            fault(500)
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+        perfmon.start_regions("page-faults")
+        asyncio.run(main())
+        visits, inclusive, _ = counts("cancelled")
+        assert visits == 1 and 0 <= inclusive - 200 <= 60, inclusive
+    """)
+
+
+def test_with_across_an_await_is_not_counted():
+    errors = run("""
+        import asyncio
+
+        async def wait():
+            with perfmon.region("waits"):
+                await asyncio.sleep(0)
+            with perfmon.region("works"):
+                fault(200)
+
+        perfmon.start_regions("page-faults")
+        asyncio.run(wait())
+        assert counts("waits") is None or counts("waits")[0] == 0, counts("waits")
+        assert counts("works")[0] == 1 and counts("works")[1] >= 200
+    """)
+    assert "region 'waits': the coroutine waited inside" in errors
+
+
+def test_asynchronous_generator_is_refused():
+    run("""
+        try:
+            @perfmon.region("x")
+            async def numbers():
+                yield 1
+        except TypeError as e:
+            assert "asynchronous generator" in str(e) and "numbers" in str(e)
+        else:
+            raise AssertionError("no error")
+    """)
