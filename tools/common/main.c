@@ -7,13 +7,14 @@
 
 extern const struct command cmd_list, cmd_show, cmd_encode, cmd_dispatch, cmd_decode, cmd_stat,
 	cmd_record, cmd_report, cmd_annotate, cmd_diff, cmd_export, cmd_serve, cmd_doctor,
-	cmd_import, cmd_alpha, cmd_metric, cmd_plan, cmd_top, cmd_mem;
+	cmd_import, cmd_alpha, cmd_metric, cmd_plan, cmd_top, cmd_mem, cmd_header;
 
 const struct command *const commands[] = { &cmd_list,   &cmd_show,     &cmd_encode, &cmd_dispatch,
 	                                   &cmd_decode, &cmd_stat,     &cmd_record, &cmd_report,
 	                                   &cmd_top,    &cmd_annotate, &cmd_mem,    &cmd_diff,
 	                                   &cmd_export, &cmd_serve,    &cmd_doctor, &cmd_import,
-	                                   &cmd_alpha,  &cmd_metric,   &cmd_plan,   NULL };
+	                                   &cmd_alpha,  &cmd_metric,   &cmd_plan,   &cmd_header,
+	                                   NULL };
 
 enum { NAMES_MAX = 48 };
 

@@ -75,6 +75,7 @@ _pfm() {
 	--record-chains) COMPREPLY=($(compgen -W 'fp dwarf lbr' -- "$_pfm_current")); return ;;
 	--report-tree) COMPREPLY=($(compgen -W 'caller callee' -- "$_pfm_current")); return ;;
 	--branch-filter) COMPREPLY=($(compgen -W "$_pfm_branches" -- "$_pfm_current")); return ;;
+	--lang) COMPREPLY=($(compgen -W 'c rust zig asm python tablegen go' -- "$_pfm_current")); return ;;
 	--color) COMPREPLY=($(compgen -W 'auto always never' -- "$_pfm_current")); return ;;
 	--export-format) COMPREPLY=($(compgen -W 'pprof script firefox speedscope folded chrome callgrind otlp csv json brstack' -- "$_pfm_current")); return ;;
 	--format) COMPREPLY=($(compgen -W 'openmetrics prometheus' -- "$_pfm_current")); return ;;
@@ -87,7 +88,7 @@ _pfm() {
 		return
 	fi
 	case $command in
-	list | show | encode | dispatch | metric | plan) _pfm_events "$_pfm_current" ;;
+	list | show | encode | dispatch | header | metric | plan) _pfm_events "$_pfm_current" ;;
 	stat | record | serve | top)
 		# The last event of a list; the events before it stay as they are.
 		word=${_pfm_current##*[,\{]}

@@ -80,6 +80,8 @@ for command in (pfm --help 2>/dev/null | sed -n '/^Commands/,/^$/s/^  *\([a-z]*\
 				else
 					complete -c pfm -n "__pfm_is $command" -l format -x -a 'openmetrics prometheus'
 				end
+			case lang
+				complete -c pfm -n "__pfm_is $command" -l lang -x -a 'c rust zig asm python tablegen go'
 			case listen
 				complete -c pfm -n "__pfm_is $command" -l listen -x -a '127.0.0.1:9747 unix:'
 			case output html textfile
@@ -95,7 +97,7 @@ complete -c pfm -n '__pfm_is stat record serve top' -s e -x -a '(__pfm_events)'
 complete -c pfm -n '__pfm_is stat serve' -s M -x -a '(__pfm_events)'
 complete -c pfm -n '__pfm_is stat record export' -s o -r -F
 complete -c pfm -n '__pfm_is export' -s f -x -a 'pprof script firefox speedscope folded chrome callgrind otlp csv json brstack'
-complete -c pfm -n '__pfm_is list show encode dispatch metric plan' -a '(__pfm_events)'
+complete -c pfm -n '__pfm_is list show encode dispatch header metric plan' -a '(__pfm_events)'
 complete -c pfm -n '__pfm_is mem' -a 'record report'
 complete -c pfm -n '__pfm_is import session report export diff annotate mem' -F
 complete -c pfm -n '__pfm_is stat record top mem device' -a '(__fish_complete_subcommand)'

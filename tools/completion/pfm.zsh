@@ -44,6 +44,7 @@ _pfm() {
 	--device-model | --model | -m) compadd ev4 ev5 pca56 ev6 ev67; return ;;
 	--record-chains) compadd fp dwarf lbr; return ;;
 	--branch-filter) compadd any any_call any_ret ind_call ind_jmp call cond abort_tx in_tx no_tx u k hv save_type; return ;;
+	--lang) compadd c rust zig asm python tablegen go; return ;;
 	--color) compadd auto always never; return ;;
 	--export-format) compadd pprof script firefox speedscope folded chrome callgrind otlp csv json brstack; return ;;
 	--format) compadd openmetrics prometheus; return ;;
@@ -57,7 +58,7 @@ _pfm() {
 		return
 	fi
 	case $command in
-	list | show | encode | dispatch | metric | plan) _pfm_events ;;
+	list | show | encode | dispatch | header | metric | plan) _pfm_events ;;
 	import | session | report | export | diff | annotate) _files ;;
 	mem) compadd record report; _files ;;
 	stat | record | top | device) _command_names -e ;;
