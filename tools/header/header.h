@@ -37,9 +37,6 @@ const struct header_language *find_header_language(const char *name);
 char *list_header_languages(char *buf, size_t size);
 void write_header(FILE *out, const struct header_language *language, const struct header_set *set);
 
-/* Writes @text as an identifier: capital letters, digits, '_'. Returns @buf. */
-char *make_identifier(const char *text, char buf[IDENTIFIER_MAX]);
-
 /* (go.c) The pure Go file of @package: perf attributes of @texts on each of the processors @cpus.
  * Returns an exit status. */
 int write_go(FILE *out, const char *package, const char *const *cpus, unsigned n_cpus,

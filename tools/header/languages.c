@@ -112,7 +112,8 @@ char *list_header_languages(char *buf, size_t size)
 	return buf;
 }
 
-char *make_identifier(const char *text, char buf[IDENTIFIER_MAX])
+/* Writes @text as an identifier: capital letters, digits, '_'. Returns @buf. */
+static char *make_identifier(const char *text, char buf[IDENTIFIER_MAX])
 {
 	size_t n = 0;
 
