@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include "common/pfm.h"
+#include "diff/regions.h"
 #include "diff/table.h"
 #include "report/view.h"
 
 /* Exit statuses as those of diff(1): a change beyond the limit, and an error. */
-enum { EXIT_REGRESSED = 1, EXIT_TROUBLE = 2 };
 
 enum {
 	OPT_JSON = LONG_ONLY,
@@ -272,7 +272,8 @@ static int run_diff(struct command_args *args)
 		return status;
 	if (job.line_limit == UINT64_MAX)
 		job.line_limit = job.json ? 0 : 40;
-	status = print_diff(&job);
+	status = is_region_file(job.diff.recordings[0].path) ? diff_region_files(&job)
+	                                                     : print_diff(&job);
 	free_diff(&job.diff);
 	return status;
 }
@@ -290,6 +291,9 @@ const struct command cmd_diff = {
 		"Two recordings show chance in sampling alone. With several recordings of each "
 		"program, the differences between runs are measured, and a star means that of all "
 		"places with a star at most 5 % are expected to have it by chance.\n"
+		"Results of pfm stat --regions --json are compared region by region, as means of a "
+		"visit; with the results of several runs, the differences between runs are "
+		"measured.\n"
 		"The exit status is 0; 1 with --fail-above if a place grew; 2 after an error.",
 	.examples = "Compare two versions of a program\n"
 		    "pfm record -o old.data -- ./work && pfm record -o new.data -- ./work && pfm "

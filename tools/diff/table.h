@@ -5,6 +5,9 @@
 
 #include "diff/rows.h"
 
+/* Statuses of pfm diff after a growth and after an error. */
+enum { EXIT_REGRESSED = 1, EXIT_TROUBLE = 2 };
+
 struct diff_job {
 	struct diff diff;
 	bool json, svg;

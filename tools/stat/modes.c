@@ -16,7 +16,7 @@ static const struct {
 	{ "metrics", STAT_COUNTS | STAT_REGIONS },
 	{ "per-thread", STAT_COUNTS | STAT_REGIONS },
 	{ "field-separator", STAT_COUNTS | STAT_REGIONS },
-	{ "repeat", STAT_COUNTS | STAT_COMMANDS },
+	{ "repeat", STAT_COUNTS | STAT_REGIONS | STAT_COMMANDS },
 	{ "no-inherit", STAT_COUNTS | STAT_COMMANDS },
 	{ "pid", STAT_COUNTS | STAT_REGIONS },
 	{ "interval", STAT_COUNTS | STAT_REGIONS },

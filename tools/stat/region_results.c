@@ -25,9 +25,13 @@
 static const struct {
 	const char *name;
 	bool has_head, has_tail;
-} formats[] = { { "table", false, false },  { "json", false, false }, { "csv", true, false },
-	        { "likwid", false, false }, { "papi", false, false }, { "chrome", true, true },
-	        { "firefox", true, true } };
+	const char *suffix; /* of the file of each process; NULL: processes share a text */
+} formats[] = {
+	{ "table", false, false, NULL },   { "json", false, false, NULL },
+	{ "csv", true, false, NULL },      { "likwid", false, false, ".txt" },
+	{ "papi", false, false, ".json" }, { "chrome", true, true, NULL },
+	{ "firefox", true, true, NULL },
+};
 
 enum { FORMATS = sizeof(formats) / sizeof(formats[0]) };
 
@@ -38,6 +42,11 @@ static unsigned find_format(const char *name)
 	while (i < FORMATS && strcmp(formats[i].name, name) != 0)
 		i++;
 	return i;
+}
+
+bool is_one_file_each(const char *name)
+{
+	return formats[find_format(name)].suffix != NULL;
 }
 
 bool is_region_format(const char *name)
@@ -233,6 +242,46 @@ static FILE *write_text(const pfm_region_results_t *r, const char *format)
 	return text;
 }
 
+/* Copies @text to a file of its own, with the number of the rank or the next free one. */
+static bool write_file(const struct region_collection *to, const char *suffix, int rank, FILE *text)
+{
+	unsigned number = rank >= 0 ? (unsigned)rank : to->n_written;
+	char path[REGION_PATH_SIZE + 64];
+	FILE *out;
+	int c, fd;
+
+	do {
+		snprintf(path, sizeof(path), "%srank_%06u%s", to->folder, number++, suffix);
+		fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	} while (fd < 0 && errno == EEXIST);
+	out = fd < 0 ? NULL : fdopen(fd, "w");
+	if (!out) {
+		fprintf(stderr, "%s: %s: %s\n", program_name, path, strerror(errno));
+		if (fd >= 0)
+			close(fd);
+		return false;
+	}
+	while ((c = getc(text)) != EOF)
+		putc(c, out);
+	return fclose(out) == 0;
+}
+
+/* Adds the text of a process. Formats of one process for each file need a folder for several. */
+static bool add_text(struct region_collection *to, struct join *join, int rank, FILE *text)
+{
+	const char *suffix = formats[find_format(to->format)].suffix;
+
+	if (suffix && to->folder)
+		return write_file(to, suffix, rank, text);
+	if (!suffix || !to->n_written)
+		return join_text(join, text);
+	fprintf(stderr,
+	        "%s: %s has one file for each process: name a new folder, -o FOLDER/, to get those "
+	        "of all\n",
+	        program_name, to->format);
+	return false;
+}
+
 static void report_unreadable(const char *name)
 {
 	fprintf(stderr,
@@ -247,6 +296,7 @@ static void add_sums(struct region_collection *to, struct join *join, int fd, co
 {
 	pfm_region_process_t p = PFM_INIT(p);
 	pfm_region_results_t *r;
+	bool is_written;
 	FILE *text;
 
 	if (pfm_load_regions(fd, &r, NULL)) {
@@ -256,11 +306,11 @@ static void add_sums(struct region_collection *to, struct join *join, int fd, co
 	}
 	pfm_describe_region_process(r, &p);
 	text = p.n_regions ? write_text(r, to->format) : NULL;
-	if (text)
-		to->n_written += join_text(join, text);
+	is_written = text && add_text(to, join, p.rank, text);
+	to->n_written += is_written;
 	if (!to->is_snapshot)
 		report_end(to->command, r, name, has_later);
-	to->n_lost += p.is_incomplete || (p.n_regions && !text);
+	to->n_lost += p.is_incomplete || (p.n_regions && !is_written);
 	if (text)
 		fclose(text);
 	pfm_close_region_results(r);
@@ -284,7 +334,7 @@ static void add_file(struct region_collection *to, struct join *join, int folder
 		close(fd);
 		return;
 	}
-	to->n_written += join_text(join, in);
+	to->n_written += add_text(to, join, -1, in);
 	fclose(in);
 }
 

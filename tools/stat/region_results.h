@@ -24,7 +24,8 @@ struct region_command {
 /* Results of all processes as one text. */
 struct region_collection {
 	const char *format;
-	bool is_snapshot; /* of running processes: their ends are not reported */
+	const char *folder; /* ends with a slash: files of processes go there; NULL: to the text */
+	bool is_snapshot;   /* of running processes: their ends are not reported */
 	const struct region_command *command;
 	char *text; /* to be freed */
 	size_t size;
@@ -36,6 +37,8 @@ void load_region_adapters(char *on, size_t size);
 /* Reports that @command entered no region, which interfaces @on were counted, and which marks the
  * program contains. */
 void report_no_region(const char *command, const char *on);
+/* True if the format called @name has one file for each process. */
+bool is_one_file_each(const char *name);
 /* True if the library writes @name. */
 bool is_region_format(const char *name);
 /* Collects the results of running processes, which another pfm counts. Reports those that have

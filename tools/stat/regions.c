@@ -60,6 +60,14 @@ static int check_events_alone(struct stat_job *job)
 	return EXIT_DONE;
 }
 
+/* The folder that -o names with a slash at its end; NULL for a file. */
+static const char *get_output_folder(const struct stat_job *job)
+{
+	const char *output = job->options.output;
+
+	return output && *output && output[strlen(output) - 1] == '/' ? output : NULL;
+}
+
 static int check_options(struct command_args *args, const struct stat_job *job)
 {
 	if (!args->n && !job->targets.n_pids)
@@ -70,18 +78,26 @@ static int check_options(struct command_args *args, const struct stat_job *job)
 	if (job->timing.interval && strcmp(job->regions.format, "table") != 0 &&
 	    strcmp(job->regions.format, "json") != 0)
 		return report_usage_error(args, "With -I, regions are a table or JSON.");
+	if (job->timing.repeat > 1 && strcmp(job->regions.format, "table") != 0 &&
+	    strcmp(job->regions.format, "json") != 0)
+		return report_usage_error(args, "With -r, regions are a table or JSON.");
+	if (job->timing.repeat > 1 && job->targets.n_pids)
+		return report_usage_error(args, "-r needs a command after --; -p prints once.");
 	if (job->timing.interval && job->targets.n_pids)
 		return report_usage_error(args, "-I needs a command after --; -p prints once.");
 	if (job->options.separator && strcmp(job->options.separator, ",") != 0)
 		return report_usage_error(args, "With --regions, -x needs a comma: -x ,");
 	if (job->options.append && !job->options.output)
 		return report_usage_error(args, "--append needs --output.");
-	if (is_region_format(job->regions.format))
-		return EXIT_DONE;
-	return report_usage_error(args,
-	                          "--regions: expected table, json, csv, likwid, papi, chrome or "
-	                          "firefox, got '%s'.",
-	                          job->regions.format);
+	if (!is_region_format(job->regions.format))
+		return report_usage_error(args,
+		                          "--regions: expected table, json, csv, likwid, papi, "
+		                          "chrome or firefox, got '%s'.",
+		                          job->regions.format);
+	if (get_output_folder(job) && !is_one_file_each(job->regions.format))
+		return report_usage_error(args, "-o %s: only likwid and papi write a folder.",
+		                          job->options.output);
+	return EXIT_DONE;
 }
 
 /* ---- the command ------------------------------------------------------------------------- */
@@ -212,7 +228,7 @@ static int write_results(struct stat_job *job, char *const *command,
 		strcmp(job->regions.format, "table") == 0 && !job->options.output ? stderr : stdout;
 	bool has_failed;
 
-	if (job->options.output)
+	if (job->options.output && !from->folder)
 		out = term_open(job->options.output, job->options.append);
 	if (!out)
 		return report_bad_option(job->options.output, errno);
@@ -220,7 +236,7 @@ static int write_results(struct stat_job *job, char *const *command,
 		fprintf(out, "Regions are read from perfmon, %s.\n", on);
 	has_failed = fwrite(from->text, 1, from->size, out) != from->size;
 	has_failed |= fflush(out) != 0 || ferror(out);
-	if (job->options.output)
+	if (job->options.output && !from->folder)
 		has_failed |= fclose(out) != 0;
 	if (has_failed)
 		return report_bad_option(job->options.output ? job->options.output : "results",
@@ -235,7 +251,9 @@ static int report_regions(struct stat_job *job, char *const *command,
                           const struct region_command *run, struct region_folder *folder,
                           const char *on)
 {
-	struct region_collection results = { .format = job->regions.format, .command = run };
+	struct region_collection results = { .format = job->regions.format,
+		                             .command = run,
+		                             .folder = get_output_folder(job) };
 	int rc;
 
 	collect_region_results(&results, folder->results);
@@ -245,16 +263,15 @@ static int report_regions(struct stat_job *job, char *const *command,
 	return rc;
 }
 
-static int run_in_folder(struct command_args *args, struct stat_job *job, const char *events)
+static int run_in_folder(struct command_args *args, struct stat_job *job, const char *events,
+                         const char *on)
 {
 	struct region_command run = { 0 };
 	struct region_folder folder;
-	char on[128];
 	int rc = make_region_folder(&folder);
 
 	if (rc)
 		return report_bad_option(folder.path, rc);
-	load_region_adapters(on, sizeof(on));
 	rc = run_command(args->operands, events, job, &folder, &run);
 	if (rc == EXIT_DONE) {
 		int reported = report_regions(job, args->operands, &run, &folder, on);
@@ -266,6 +283,23 @@ static int run_in_folder(struct command_args *args, struct stat_job *job, const 
 	if (folder.lock >= 0)
 		remove_region_folder(&folder);
 	return rc;
+}
+
+/* Runs the command once, or as often as requested, until a run fails. */
+static int run_repeatedly(struct command_args *args, struct stat_job *job, const char *events)
+{
+	int status = EXIT_DONE;
+	char on[128];
+
+	if (get_output_folder(job) && mkdir(job->options.output, 0777) != 0)
+		return report_bad_option(job->options.output, errno);
+	load_region_adapters(on, sizeof(on));
+	for (uint64_t i = 0;
+	     status == EXIT_DONE && i < (uint64_t)job->timing.repeat + !job->timing.repeat; i++) {
+		status = run_in_folder(args, job, events, on);
+		job->options.append = job->options.output != NULL;
+	}
+	return status;
 }
 
 /* Prints the regions of running processes. */
@@ -324,7 +358,7 @@ int count_regions(struct command_args *args, struct stat_job *job)
 	if (!events)
 		return report_bad_option("events", ENOMEM);
 	if (status == EXIT_DONE)
-		status = run_in_folder(args, job, events);
+		status = run_repeatedly(args, job, events);
 	free(events);
 	return status;
 }

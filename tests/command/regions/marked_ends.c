@@ -2,7 +2,8 @@
 /* Ends of a process: "END HOW" makes 3 visits of "work" with 2 page faults each, begins one of
  * "open", and ends by HOW. "workers N HOW": N forked children do that. "forever FILE" visits "work"
  * in two threads, and counts the ended visits of each in FILE, until it is killed. "child" makes an
- * empty visit in a forked child. "short N": N threads with a visit each, one after the other. */
+ * empty visit in a forked child. "many N": 40 regions with 100 page faults a visit, and N more in
+ * five of them. "short N": N threads with a visit each, one after the other. */
 #include <pthread.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -91,6 +92,22 @@ static int visit_in_child(void)
 	return 0;
 }
 
+static int visit_many(unsigned more)
+{
+	char name[32];
+
+	for (unsigned i = 0; i < 120; i++) {
+		pfm_region_t *region;
+
+		snprintf(name, sizeof(name), "region %u", i % 40);
+		region = pfm_find_region(name);
+		pfm_begin_region(region);
+		cause_faults(100 + (i % 8 == 3 ? more : 0));
+		pfm_end_region(region);
+	}
+	return 0;
+}
+
 static void *visit_once(void *arg)
 {
 	work();
@@ -117,6 +134,8 @@ int main(int argc, char **argv)
 		return run_forever(argv[2]);
 	if (argc == 2 && strcmp(argv[1], "child") == 0)
 		return visit_in_child();
+	if (argc == 3 && strcmp(argv[1], "many") == 0)
+		return visit_many((unsigned)atoi(argv[2]));
 	if (argc == 3 && strcmp(argv[1], "short") == 0)
 		return start_short_threads(atoi(argv[2]));
 	return 2;

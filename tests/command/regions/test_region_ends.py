@@ -116,6 +116,31 @@ class Ends(unittest.TestCase):
         self.assertEqual(len(heads), 1)
         self.assertEqual(len({line.split(",")[0] for line in done.stdout.splitlines()[1:]}), 3)
 
+    def test_formats_of_one_process_have_a_file_for_each(self):
+        """PAPI's and likwid's forms: a folder for several processes, else an error."""
+        def work_of(text, form):
+            if form == "likwid":
+                return int(text.splitlines()[-1].split()[3]) if text else 0
+            threads = json.loads(text)["threads"].values()
+            return sum(r["name"] == "work" for t in threads for r in t["regions"].values())
+
+        for form, suffix in (("papi", ".json"), ("likwid", ".txt")):
+            with tempfile.TemporaryDirectory() as folder:
+                out = os.path.join(folder, "out", "")
+                command = [PFM, "stat", "--regions=" + form, "-o", out, "-e", "page-faults", "--",
+                           PROGRAM, "workers", "2", "return"]
+                subprocess.run(command, check=True, env=CLEAN, capture_output=True)
+                self.assertEqual(sorted(os.listdir(out)),
+                                 ["rank_%06d%s" % (i, suffix) for i in range(3)])
+                for name in os.listdir(out):
+                    with open(os.path.join(out, name), encoding="utf-8") as f:
+                        self.assertTrue(work_of(f.read(), form), name)
+                command[command.index(out)] = os.path.join(folder, "file")
+                done = subprocess.run(command, check=False, env=CLEAN, capture_output=True,
+                                      text=True)
+                self.assertEqual(done.returncode, 1)
+                self.assertIn("-o FOLDER/", done.stderr)
+
     @unittest.skipUnless(os.geteuid() == 0 and shutil.which("setpriv"), "needs root")
     def test_process_that_has_changed_its_user(self):
         for how in ("return", "_exit"):
@@ -179,6 +204,31 @@ class Ends(unittest.TestCase):
                               capture_output=True, text=True, check=False, env=CLEAN)
         self.assertEqual(done.returncode, 1)
         self.assertIn("has no results of regions", done.stderr)
+
+    def test_command_of_a_killed_pfm_goes_on(self):
+        """Its folder is removed by a later pfm."""
+        with tempfile.TemporaryDirectory() as folder, tempfile.NamedTemporaryFile() as ended:
+            env = dict(CLEAN, TMPDIR=folder)
+            ended.write(bytes(4096))
+            ended.flush()
+            with mmap.mmap(ended.fileno(), 4096, prot=mmap.PROT_READ) as shared:
+                def wait_for(n):
+                    while struct.unpack_from("Q", shared)[0] < n:
+                        self.assertIn(pfm.poll(), (None, -signal.SIGKILL))
+
+                with subprocess.Popen([*COUNT, PROGRAM, "forever", ended.name], env=env,
+                                      stdout=subprocess.DEVNULL) as pfm:
+                    wait_for(1)
+                    child = int(subprocess.run(["pgrep", "-P", str(pfm.pid)], check=True,
+                                               capture_output=True, text=True).stdout)
+                    pfm.kill()
+                wait_for(struct.unpack_from("Q", shared)[0] + 100)
+                os.kill(child, signal.SIGKILL)
+            left = [os.path.join(folder, name) for name in os.listdir(folder)]
+            self.assertEqual(len(left), 1)
+            os.utime(left[0], (0, 0))
+            count(PROGRAM, "end", "return", env=env)
+            self.assertEqual(os.listdir(folder), [])
 
     def test_killed_at_any_moment(self):
         """The visits in the results are those that had ended, or one more for each thread that
