@@ -249,6 +249,7 @@ STEPS = {
         "tools/common/exporter.c",  # pfm becomes pfm-exporter
         "tools/common/term.c",  # the pager
         "tools/list/import.c",  # pfm becomes Python
+        "tools/pretend/run.c",  # a program on a pretended machine
         "tools/report/disassembly.c",  # objdump
         "tools/stat/regions.c",  # a program that counts itself
     },

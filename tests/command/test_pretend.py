@@ -1,0 +1,340 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""`pfm pretend`: programs on machines whose PMUs are made up. The models say what every event
+counts, so expected values are arithmetic on them."""
+import http.client
+import json
+import os
+import re
+import shutil
+import socket
+import subprocess
+import tempfile
+import unittest
+
+from tap import main
+
+PFM = os.environ.get("PFM", "pfm")
+TESTS = os.path.join(os.environ.get("PERFMON_BUILD", ""), "tests")
+CLIENT = os.path.join(TESTS, "pretend_client")
+REGIONS = os.path.join(TESTS, "command", "regions", "marked_perfmon")
+CLEAN = {k: v for k, v in os.environ.items()
+         if not k.startswith(("PERFMON_", "PERF_", "LIBPFM_", "LC_", "LSAN_", "ASAN_"))}
+# Values that depend on nothing but the program: pages that it touches.
+FAULTS = """
+event INST_RETIRED.* 1000 * faults
+event CPU_CLK_UNHALTED.* 500 * faults
+event BR_INST_RETIRED.* 7
+generic instructions INST_RETIRED.ANY_P
+generic cpu-cycles CPU_CLK_UNHALTED.THREAD_P
+"""
+WORK = ("sh", "-c", "i=0; while [ $i -lt 30000 ]; do i=$((i+1)); done")
+# A processor, metrics, and their values by the model of its family.
+METRICS = {
+    "skl": {"Frontend_Bound": 20, "Backend_Bound": 30, "Retiring": 40, "Bad_Speculation": 10,
+            "ipc": 2, "branch_mpki": 2},
+    "spr": {"Frontend_Bound": 20, "Backend_Bound": 30, "Retiring": 40, "Bad_Speculation": 10,
+            "ipc": 2},
+    "amdzen2": {"ipc": 2, "branch_mpki": 2},
+    "amdzen5": {"frontend_bound": 20, "retiring": 40, "ipc": 2, "branch_mpki": 2},
+    "neoverse_v2": {"retiring": 40, "ipc": 2, "branch_mpki": 2},
+    "power10": {"ipc": 2},
+    "z16": {"ipc": 1},
+}
+
+
+def run(*words, env=None, **more):
+    return subprocess.run(words, env={**CLEAN, **(env or {})}, capture_output=True, text=True,
+                          errors="replace", timeout=300, stdin=subprocess.DEVNULL, check=False,
+                          **more)
+
+
+def pretend(cpu, *words, model=None, **more):
+    """Runs a program on the machine of @cpu, with the text of a model of its own."""
+    options = ["--cpu", cpu]
+    if model is None:
+        return run(PFM, "pretend", *options, "--", *words, **more)
+    with tempfile.NamedTemporaryFile("w", suffix=".model") as f:
+        f.write(model)
+        f.flush()
+        os.chmod(f.name, 0o644)
+        return run(PFM, "pretend", *options, "--model", f.name, "--", *words, **more)
+
+
+def counts(cpu, *options, model=None, command=WORK):
+    """The JSON lines of pfm stat, and its messages."""
+    done = pretend(cpu, PFM, "stat", "--json", *options, "--", *command, model=model)
+    return [json.loads(line) for line in done.stdout.splitlines() if line[:1] == "{"], done
+
+
+def lines(done):
+    """The "NAME VALUE" lines of the client; names that occur again have a list."""
+    found = {}
+    for line in done.stdout.splitlines():
+        name, value = line.split(" ", 1)
+        found.setdefault(name, []).append(value)
+    return found
+
+
+def obstacle():
+    """Why this machine cannot pretend; None if it can."""
+    done = run(PFM, "pretend", "--cpu", "skl", "--", "true")
+    return None if done.returncode == 0 else done.stderr.strip() or "pfm pretend fails"
+
+
+WHY = obstacle()
+
+
+@unittest.skipIf(WHY, WHY)
+class Files(unittest.TestCase):
+    def test_the_first_finding_of_doctor_is_the_pretence(self):
+        done = pretend("spr", PFM, "doctor")
+        self.assertRegex(done.stdout.splitlines()[1], "this machine is pretended: spr")
+
+    def test_files_below_a_folder_describe_the_processor(self):
+        with tempfile.TemporaryDirectory() as root:
+            done = run(PFM, "pretend", "--cpu", "adl", "--root", root)
+            self.assertEqual(done.stderr, "")
+            devices = os.path.join(root, "sys/bus/event_source/devices")
+
+            def content(name):
+                with open(os.path.join(devices, name), encoding="ascii") as f:
+                    return f.read().strip()
+            self.assertEqual(content("cpu_core/format/umask"), "config:8-15")
+            self.assertEqual(content("cpu_core/format/event"), "config:0-7")
+            self.assertEqual(content("cpu_core/events/cpu-cycles"), "event=0x3c")
+            self.assertNotEqual(content("cpu_core/cpus"), content("cpu_atom/cpus"))
+            self.assertNotEqual(content("uncore_imc_0/type"), content("uncore_imc_1/type"))
+            listed = run(PFM, "doctor", env={"PERFMON_SYSFS": root})
+            self.assertIn("this machine is pretended", listed.stdout)
+
+    def test_this_machine_stays_as_it_is(self):
+        pretend("skl", "true")
+        self.assertFalse(os.path.exists("/sys/bus/event_source/pretended"))
+
+    def test_the_status_is_that_of_the_program(self):
+        self.assertEqual(pretend("skl", "sh", "-c", "exit 7").returncode, 7)
+        self.assertEqual(pretend("skl", "sh", "-c", "kill -9 $$").returncode, 128 + 9)
+        self.assertEqual(pretend("skl", "/nonexistent").returncode, 127)
+
+
+@unittest.skipIf(WHY, WHY)
+class Clients(unittest.TestCase):
+    def test_descriptors_groups_threads_and_children_of_a_static_program(self):
+        found = lines(pretend("skl", CLIENT, "3000", model=FAULTS))
+        self.assertEqual(found["faults"], ["10000"])
+        self.assertEqual(found["reset"], ["0"])
+        self.assertEqual(found["disabled"], ["0"])
+        self.assertEqual(found["enabled"], ["3000"])
+        self.assertEqual((found["off"], found["on"]), (["0"], ["2000"]))
+        self.assertEqual(found["copy"], ["1"] * 4)
+        self.assertEqual(found["low"], ["22"])
+        self.assertEqual(found["child"], ["0"])
+        self.assertEqual((found["group"], found["members"]), (["56"], ["2"]))
+        self.assertEqual((found["ids"], found["half"], found["times"]), (["1"],) * 3)
+        self.assertEqual(found["small"], ["28"])
+        self.assertEqual(found["thread"], ["7000"])
+        self.assertEqual(found["opens"], ["3000"])
+
+    def test_two_runs_of_a_deterministic_program_are_equal(self):
+        values = [pretend("skl", CLIENT, "10", model=FAULTS).stdout for _ in range(2)]
+        self.assertEqual(values[0], values[1])
+
+    def test_events_of_one_model_keep_their_ratio(self):
+        rows, _ = counts("skl", "-e", "instructions:u", "-e", "cycles:u", "-e",
+                         "BR_INST_RETIRED.ALL_BRANCHES", model=FAULTS)
+        values = [r["value"] for r in rows]
+        self.assertEqual(values, [2 * values[1], values[1], 7])
+
+    def test_hundreds_of_clients_at_once(self):
+        script = f"for i in $(seq 300); do {CLIENT} 0 | grep -c '^faults 10000$' & done; wait"
+        done = pretend("skl", "sh", "-c", script, model=FAULTS)
+        self.assertEqual(done.stdout.split(), ["1"] * 300)
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can become another user")
+    def test_a_user_without_privileges(self):
+        done = pretend("skl", CLIENT, "10", model=FAULTS, user=65534, group=65534,
+                       extra_groups=[])
+        self.assertEqual(lines(done).get("faults"), ["10000"], done.stderr)
+
+    @unittest.skipUnless(shutil.which("perf"), "perf (linux-perf) is missing")
+    def test_perf_counts_and_samples(self):
+        done = pretend("spr", "perf", "stat", "-x,", "-e", "cycles,instructions", *WORK)
+        cycles, instructions = [int(line.split(",")[0]) for line in done.stderr.splitlines()]
+        self.assertAlmostEqual(instructions / cycles, 2, places=5)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "perf.data")
+            done = pretend("spr", "perf", "record", "-o", path, "-e", "cycles", "-c", "300000",
+                           *WORK)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            told = run("perf", "report", "-i", path, "--stdio", "--header")
+            self.assertRegex(told.stdout, r"cpudesc : pretended: spr")
+            self.assertRegex(told.stdout, r"Samples: \d+ +of event 'cycles'")
+
+    @unittest.skipUnless(shutil.which("papi_command_line"), "papi-tools is missing")
+    def test_papi_counts(self):
+        done = pretend("skl", "papi_command_line", "PAPI_TOT_CYC", "PAPI_TOT_INS")
+        found = dict(re.findall(r"(PAPI_TOT_\w+) : \t(\d+)", done.stdout))
+        self.assertAlmostEqual(int(found["PAPI_TOT_INS"]) / int(found["PAPI_TOT_CYC"]), 2, places=2)
+
+
+@unittest.skipIf(WHY, WHY)
+class Counts(unittest.TestCase):
+    def test_metrics_have_the_values_of_the_model(self):
+        for cpu, wanted in METRICS.items():
+            with self.subTest(cpu=cpu):
+                rows, done = counts(cpu, "-M", ",".join(wanted))
+                values = {r["metric"]: r["value"] for r in rows if "metric" in r}
+                self.assertEqual(set(values), set(wanted), done.stderr)
+                for name, value in wanted.items():
+                    self.assertAlmostEqual(values[name] / value, 1, places=3, msg=name)
+
+    def test_nothing_is_called_exact(self):
+        for cpu in METRICS:
+            rows, _ = counts(cpu, "-e", "cycles,instructions,task-clock,page-faults", "-M", "ipc")
+            self.assertEqual({r["quality"] for r in rows}, {"pretended"}, cpu)
+
+    def test_a_group_is_refused_where_dispatch_refuses_it(self):
+        events = ["MEM_LOAD_RETIRED.L1_HIT", "MEM_LOAD_RETIRED.L2_HIT", "MEM_LOAD_RETIRED.L3_HIT",
+                  "MEM_LOAD_RETIRED.L1_MISS", "MEM_LOAD_RETIRED.L2_MISS"]
+        for n in (4, 5):
+            refused = run(PFM, "dispatch", "--pmu", "skl", *events[:n]).returncode != 0
+            rows, _ = counts("skl", "-e", "{" + ",".join(events[:n]) + "}")
+            has_values = all(r["quality"] == "pretended" for r in rows)
+            self.assertEqual(has_values, not refused, n)
+
+    def test_more_events_than_counters_take_turns(self):
+        """Seven events on four counters: each turn of the rotation serves four of them."""
+        names = ["L1_HIT", "L2_HIT", "L3_HIT", "L1_MISS", "L2_MISS", "L3_MISS", "FB_HIT"]
+        rows, _ = counts("skl", *sum((["-e", "MEM_LOAD_RETIRED." + n] for n in names), []))
+        self.assertEqual({r["cause"] for r in rows}, {"multiplexed"})
+        for r in rows:
+            self.assertAlmostEqual(r["running"] / r["enabled"], 4 / 7, places=3)
+
+    @unittest.skipIf(os.cpu_count() < 2 or not shutil.which("taskset"), "needs two CPUs")
+    def test_a_task_on_one_core_of_a_hybrid_is_not_counted_by_the_other(self):
+        done = pretend("adl", "taskset", "-c", "0", PFM, "stat", "--json", "-e", "cycles", "--",
+                       *WORK)
+        by_pmu = {r["pmu"]: r["value"] or 0 for r in map(json.loads, done.stdout.splitlines())}
+        self.assertLessEqual(by_pmu["cpu_atom"], by_pmu["cpu_core"] / 100)
+
+    def test_faults_of_the_model(self):
+        model = FAULTS + "fault %s INST_RETIRED.*%s\n"
+        options = ("-e", "instructions:u")
+        rows, _ = counts("skl", *options, model=model % ("busy", ""))
+        self.assertEqual(rows[0]["cause"], "busy")
+        rows, _ = counts("skl", *options, model=model % ("zero", ""))
+        self.assertEqual(rows[0]["value"], 0)
+        rows, _ = counts("skl", *options, model=model % ("share", " 0.25"))
+        self.assertEqual(rows[0]["cause"], "multiplexed")
+        self.assertAlmostEqual(rows[0]["running"] / rows[0]["enabled"], 0.25, places=3)
+        wrapping = "event INST_RETIRED.* 281474976710663\nfault wrap INST_RETIRED.*\n"
+        wrapping += "generic instructions INST_RETIRED.ANY_P\n"
+        rows, _ = counts("skl", *options, model=wrapping)
+        self.assertEqual(rows[0]["value"], 281474976710663 - 2**48)
+
+    def test_phases_change_the_speed(self):
+        """Half of each cycle of 2 ms counts twice as fast: 1.5 times as much in the long run."""
+        model = ("event CPU_CLK_UNHALTED.* clock\ngeneric cpu-cycles CPU_CLK_UNHALTED.THREAD_P\n"
+                 "phase 1 1\nphase 1 2\n")
+        rows, _ = counts("skl", "-e", "cycles", "-e", "task-clock", model=model)
+        cycles, clock = rows[0]["value"], rows[1]["value"]
+        self.assertLess(abs(cycles - 1.5 * clock), 0.02 * clock + 1e6)
+
+
+@unittest.skipIf(WHY, WHY)
+class Commands(unittest.TestCase):
+    def test_a_recording_says_that_it_is_pretended(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "perf.data")
+            done = pretend("amdzen5", PFM, "record", "-o", path, "-e", "cycles", "-c", "300000",
+                           "--", *WORK)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            told = run(PFM, "report", path)
+            self.assertIn("recorded on a pretended machine", told.stderr)
+            self.assertRegex(told.stdout, r"cycles: \d+ samples")
+            exported = run(PFM, "export", "--format", "json", path)
+            self.assertIn('"quality": "pretended"', exported.stdout)
+
+    def test_values_in_samples_are_refused(self):
+        """They would be nanoseconds of the kernel's clock."""
+        with tempfile.TemporaryDirectory() as folder:
+            done = pretend("skl", PFM, "record", "-o", os.path.join(folder, "x"), "-M", "ipc",
+                           "--", *WORK)
+            self.assertIn("cannot record all requested sample fields", done.stderr)
+
+    @unittest.skipUnless(os.path.exists(REGIONS), "the program with regions was not built")
+    def test_regions_are_pretended(self):
+        done = pretend("skl", PFM, "stat", "--regions", "--json", "-e", "cycles", "--", REGIONS)
+        qualities = set(re.findall(r'"event": ?"cycles".*?"quality": ?"([^"]*)"', done.stdout))
+        self.assertEqual(qualities, {"pretended"}, done.stdout[:500] + done.stderr)
+
+    def test_plans_are_those_of_the_processor(self):
+        events = ("MEM_LOAD_RETIRED.L1_HIT", "INST_RETIRED.ANY", "BR_INST_RETIRED.ALL_BRANCHES")
+        here = pretend("skl", PFM, "plan", "--json", *events)
+        there = run(PFM, "plan", "--json", "--pmu", "skl", *events)
+        groups = [[r.get("group") for r in map(json.loads, d.stdout.splitlines())]
+                  for d in (here, there)]
+        self.assertEqual(groups[0], groups[1])
+        self.assertTrue(groups[0])
+
+    @unittest.skipUnless(os.geteuid() == 0, "counting whole CPUs needs privileges")
+    def test_the_exporter_shows_the_state(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "socket")
+            with subprocess.Popen([PFM, "pretend", "--cpu", "skl", "--", PFM, "serve", "-e",
+                                   "cycles", "--listen", "unix:" + path], env=CLEAN,
+                                  stderr=subprocess.PIPE, text=True) as p:
+                try:
+                    if "listening" not in p.stderr.readline():
+                        self.skipTest("pfm serve has no HTTP")
+                    text = self.scrape(path)
+                finally:
+                    p.terminate()
+        rank = int(re.search(r"(\d+) pretended", text)[1])
+        self.assertRegex(text, r'perfmon_event_quality_rank\{event="cycles".*\} %d\n' % rank)
+
+    @staticmethod
+    def scrape(path):
+        c = http.client.HTTPConnection("localhost", timeout=60)
+        c.sock = socket.socket(socket.AF_UNIX)
+        c.sock.connect(path)
+        c.request("GET", "/metrics")
+        return c.getresponse().read().decode()
+
+
+class Refusals(unittest.TestCase):
+    def expect(self, model, message):
+        with tempfile.NamedTemporaryFile("w", suffix=".model") as f:
+            f.write(model)
+            f.flush()
+            done = run(PFM, "pretend", "--cpu", "skl", "--model", f.name, "--", "true")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(message, done.stderr)
+
+    def test_lines_that_are_wrong(self):
+        self.expect("evnt X 1", ":1: expected event, let, generic, fault, phase or user")
+        self.expect("\nevent X clock * faults", ":2: expected a number on one side of '*'")
+        self.expect("event X clock + faults", "expected one of clock, faults and switches")
+        self.expect("event X speed", "unknown name")
+        self.expect("event X (1", "expected ')'")
+        self.expect("event X 1 / 0", "expected a number other than 0 after '/'")
+        self.expect("event X " + "(" * 100, "expected fewer parentheses")
+        self.expect("fault never X", "expected 'fault KIND PATTERN'")
+        self.expect("fault share X 2", "expected a share from 0 to 1")
+        self.expect("phase 0 1", "expected 'phase MILLISECONDS SPEED'")
+        self.expect("user 2", "expected 'user SHARE'")
+
+    def test_options_that_are_wrong(self):
+        for words, message in (
+                (("--cpu", "nothing", "--", "true"), "unknown processor 'nothing'"),
+                (("--", "true"), "expected --cpu NAME"),
+                (("--cpu", "skl"), "expected a program"),
+                (("--cpu", "skl", "--model", "/nonexistent", "--", "true"), "No such file")):
+            done = run(PFM, "pretend", *words)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn(message, done.stderr)
+
+
+if __name__ == "__main__":
+    main()

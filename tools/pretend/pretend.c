@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/* pfm pretend: runs a program on a machine with another processor's PMUs, whose counts are made up.
+ */
+#include "common/pfm.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "pretend/data.h"
+#include "pretend/machine.h"
+#include "pretend/model.h"
+#include "pretend/run.h"
+#include "pretend/sysfs.h"
+
+enum { OPT_CPU = LONG_ONLY, OPT_MODEL, OPT_ROOT };
+
+static const struct command_option options[] = {
+	{ OPT_CPU, "cpu", "NAME", "the processor: the name of a table, its alias or an identity" },
+	{ OPT_MODEL, "model", "FILE", "what events count; default: the model of its family" },
+	{ OPT_ROOT, "root", "DIR", "write the machine's files below DIR, and run nothing" },
+	{ 0, NULL, NULL, NULL }
+};
+
+/* ---- models ---------------------------------------------------------------------------------- */
+
+/* The name of the model that is made for processors with identities such as @id. */
+static const char *get_family_model(const char *id)
+{
+	if (strncmp(id, "AuthenticAMD", 12) == 0 || strncmp(id, "HygonGenuine", 12) == 0)
+		return "amd.model";
+	if (strncmp(id, "IBM,", 4) == 0)
+		return "s390.model";
+	if (strncmp(id, "0x", 2) != 0)
+		return "intel.model";
+	return strchr(id, '-') ? "riscv.model" : strlen(id) > 10 ? "arm.model" : "power.model";
+}
+
+static const char *get_own_model(const char *name)
+{
+	for (const struct pretend_file *f = pretend_files; f->name; f++)
+		if (strcmp(f->name, name) == 0)
+			return f->text;
+	return "";
+}
+
+/* Reads the whole file @path into memory that the caller frees; NULL after a report. */
+static char *read_model_file(const char *path)
+{
+	enum { MODEL_SIZE_MAX = 1 << 20 };
+	FILE *f = fopen(path, "re");
+	char *text = f ? calloc(1, MODEL_SIZE_MAX) : NULL;
+	int err = errno;
+
+	if (text && fread(text, 1, MODEL_SIZE_MAX - 1, f) == MODEL_SIZE_MAX - 1) {
+		free(text);
+		text = NULL;
+		err = EFBIG;
+	}
+	if (!text)
+		fprintf(stderr, "pfm pretend: %s: %s\n", path, strerror(err));
+	if (f)
+		fclose(f);
+	return text;
+}
+
+/* Reads the model @path, or with NULL that of the family. Returns an exit status. */
+static int open_model(struct model *model, const char *path, const struct pretend_machine *m)
+{
+	const char *own = get_family_model(m->id);
+	char *text = path ? read_model_file(path) : NULL;
+	bool is_read;
+
+	if (path && !text)
+		return EXIT_REFUSED;
+	is_read = read_model(model, path ? base_name(path) : own, text ? text : get_own_model(own));
+	free(text);
+	if (!is_read)
+		free_model(model);
+	return is_read ? EXIT_DONE : EXIT_REFUSED;
+}
+
+/* ---- the command ----------------------------------------------------------------------------- */
+
+struct pretend_request {
+	const char *cpu, *model, *root;
+};
+
+static int write_files(const struct pretend_machine *m, const struct model *model, const char *root)
+{
+	char base[256];
+	int err;
+
+	snprintf(base, sizeof(base), "%s/sys/bus/event_source", root);
+	err = write_pretend_sysfs(m, model, base);
+	if (err)
+		fprintf(stderr, "pfm pretend: %s: %s\n", root, strerror(err));
+	return err ? EXIT_REFUSED : EXIT_DONE;
+}
+
+static int run_on_machine(const struct pretend_request *r, char **command)
+{
+	static struct pretend_machine machine;
+	struct model model = { .name = "" };
+	int status = open_pretend_machine(&machine, r->cpu);
+
+	if (status != EXIT_DONE)
+		return status;
+	status = open_model(&model, r->model, &machine);
+	if (status == EXIT_DONE)
+		status = r->root ? write_files(&machine, &model, r->root)
+		                 : run_pretended(&machine, &model, command);
+	free_model(&model);
+	close_pretend_machine(&machine);
+	return status;
+}
+
+static int run_pretend(struct command_args *args)
+{
+	struct pretend_request r = { NULL, NULL, NULL };
+	const char *value;
+	int id;
+
+	while ((id = next_option(args, &value)) > 0)
+		switch (id) {
+		case OPT_CPU: r.cpu = value; break;
+		case OPT_MODEL: r.model = value; break;
+		default: r.root = value; break;
+		}
+	if (id < 0)
+		return args->status;
+	if (!r.cpu)
+		return report_usage_error(args, "expected --cpu NAME.");
+	if (!r.root && !args->n)
+		return report_usage_error(args, "expected a program to run.");
+	if (r.root && args->n)
+		return report_usage_error(args, "expected no program with --root.");
+	return run_on_machine(&r, args->operands);
+}
+
+const struct command cmd_pretend = {
+	.name = "pretend",
+	.usage = "--cpu NAME [--model FILE] [--] PROG [ARG]...\n--cpu NAME [--model FILE] --root "
+		 "DIR",
+	.summary = "run a program on a machine with another processor's PMUs",
+	.about = "perf, PAPI, libpfm4 and pfm itself find the PMUs, events and limits of that "
+		 "processor in the program's environment, and count. The counts are made up from a "
+		 "model: no PMU counts anything, and pfm calls every count pretended. Neither "
+		 "privileges nor a PMU are needed. The exit status is the program's.",
+	.examples = "How does perf look on a Sapphire Rapids?\n"
+		    "pfm pretend --cpu spr -- perf stat -e cycles,instructions true\n"
+		    "Test a program with events of an AMD Zen 5\n"
+		    "pfm pretend --cpu amdzen5 -- pfm stat -M ipc -- ./work\n"
+		    "With counts of one's own\n"
+		    "pfm pretend --cpu skl --model slow.model -- pfm stat -- ./work\n",
+	.options = options,
+	.stops_at_operand = true,
+	.run = run_pretend
+};

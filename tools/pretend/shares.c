@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/* Counters are shared as Linux does it (kernel/events/core.c): pinned groups come first, the others
+ * take turns. At each turn the list of groups begins with another one, and groups get counters in
+ * its order until one does not fit. */
+#include "pretend/supervisor.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { MAX_GROUPS = 128, MOST_CHOICES = 6 };
+
+/* The groups of a context, and the events that have a counter at a moment. */
+struct turn {
+	const struct pretend_machine *machine;
+	struct supervisor *supervisor;
+	struct pretended_event *leaders[MAX_GROUPS];
+	unsigned n_groups, n_on[MAX_GROUPS]; /* turns in which each has its counters */
+	const struct event_name *names[TOGETHER_MOST];
+	unsigned n_names;
+	bool is_exclusive;
+};
+
+static bool is_placed(const struct pretend_machine *m, const char *const *texts, unsigned n)
+{
+	const pfm_set_t *set;
+
+	if (pfm_dispatch_set(&set, m->ctx, texts, n, NULL, NULL))
+		return false;
+	pfm_close_set(set);
+	return true;
+}
+
+/* Bit i of @choices chooses the other text of the i-th event that has two. */
+bool fit_together(const struct pretend_machine *m, const struct event_name *const *names,
+                  unsigned n)
+{
+	const char *texts[TOGETHER_MOST];
+	unsigned n_choices = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		n_choices += names[i]->n > 1 && n_choices < MOST_CHOICES;
+	for (unsigned choices = 0; n && choices < 1u << n_choices; choices++) {
+		unsigned choice = 0;
+
+		for (unsigned i = 0; i < n; i++) {
+			bool has_choice = names[i]->n > 1 && choice < n_choices;
+
+			texts[i] = names[i]->texts[has_choice && (choices >> choice & 1)];
+			choice += has_choice;
+		}
+		if (is_placed(m, texts, n))
+			return true;
+	}
+	return !n;
+}
+
+/* Adds the events of group @g to those with a counter, if they fit. */
+static bool add_group(struct turn *t, unsigned g)
+{
+	const struct pretended_event *leader = t->leaders[g];
+	const unsigned before = t->n_names;
+
+	if (t->is_exclusive || (leader->is_exclusive && before))
+		return false;
+	for (size_t i = 0; i < t->supervisor->events.n; i++) {
+		const struct pretended_event *e = t->supervisor->events.at[i];
+
+		if (e->leader == leader->id && e->name.n && e->context == leader->context &&
+		    t->n_names < TOGETHER_MOST)
+			t->names[t->n_names++] = &e->name;
+	}
+	if (fit_together(t->machine, t->names, t->n_names)) {
+		t->is_exclusive = leader->is_exclusive;
+		return true;
+	}
+	t->n_names = before;
+	return false;
+}
+
+/* Finds the groups that want counters: one leader each. */
+static void find_groups(struct turn *t, uint64_t context)
+{
+	for (size_t i = 0; i < t->supervisor->events.n && t->n_groups < MAX_GROUPS; i++) {
+		struct pretended_event *e = t->supervisor->events.at[i];
+
+		if (e->context == context && e->is_enabled && e->leader == e->id)
+			t->leaders[t->n_groups++] = e;
+	}
+}
+
+static bool is_pinned(const struct turn *t, unsigned g)
+{
+	return t->leaders[g]->is_pinned;
+}
+
+/* Places the pinned groups; those that do not fit have no counter at any time. */
+static void add_pinned_groups(struct turn *t)
+{
+	for (unsigned g = 0; g < t->n_groups; g++)
+		if (is_pinned(t, g))
+			t->n_on[g] += add_group(t, g);
+}
+
+/* One turn of the rotation, which begins with group @first. */
+static void take_turn(struct turn *t, unsigned first)
+{
+	t->n_names = 0;
+	t->is_exclusive = false;
+	add_pinned_groups(t);
+	for (unsigned i = 0; i < t->n_groups; i++) {
+		unsigned g = (first + i) % t->n_groups;
+
+		if (is_pinned(t, g))
+			continue;
+		if (!add_group(t, g))
+			return;
+		t->n_on[g]++;
+	}
+}
+
+static void set_shares(const struct turn *t, uint64_t context, unsigned n_turns)
+{
+	for (unsigned g = 0; g < t->n_groups; g++)
+		for (size_t i = 0; i < t->supervisor->events.n; i++) {
+			struct pretended_event *e = t->supervisor->events.at[i];
+
+			if (e->context == context && e->leader == t->leaders[g]->id)
+				e->share = e->limit * t->n_on[g] / n_turns;
+		}
+}
+
+void share_counters(struct supervisor *s, uint64_t context)
+{
+	struct turn t = { .machine = s->machine, .supervisor = s };
+	unsigned n_turns = 0;
+
+	set_aside_closed_events(s, context);
+	find_groups(&t, context);
+	for (unsigned first = 0; first < t.n_groups; first++) {
+		if (is_pinned(&t, first))
+			continue;
+		take_turn(&t, first);
+		n_turns++;
+	}
+	if (!n_turns) {
+		take_turn(&t, 0);
+		n_turns = 1;
+	}
+	set_shares(&t, context, n_turns);
+}
+
+void settle_event(const struct supervisor *s, struct pretended_event *e, uint64_t raw,
+                  uint64_t running)
+{
+	double before = compute_model_value(s->model, &e->rate, (double)e->last_raw);
+	bool is_constant = get_rate_base(&e->rate) == BASE_CONSTANT;
+
+	/* A count that is a number has it once the event was enabled. */
+	if (is_constant && (e->last_running || !running))
+		before = e->rate.by[BASE_CONSTANT];
+	else if (is_constant)
+		before = 0;
+	e->value += e->share * (compute_model_value(s->model, &e->rate, (double)raw) - before);
+	e->running += (uint64_t)(e->share * (double)(running - e->last_running));
+	e->last_raw = raw;
+	e->last_running = running;
+}
