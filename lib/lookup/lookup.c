@@ -3,6 +3,7 @@
  * A text names its PMU ("skl::INST_RETIRED.ANY"), or the context has a default PMU, or it is about
  * this machine. lookup_named_pmu() and lookup_on_host() give the order for each case. */
 #include <string.h>
+#include <strings.h>
 #include "lookup/lookup_internal.h"
 
 static int refuse_unknown_event(const struct pmu_search *s)
@@ -316,13 +317,35 @@ static int lookup_spec(struct pmu_search *s)
 	return lookup_named_pmu(s);
 }
 
+/* Linux calls Intel's metric Memory_Bound tma_memory_bound. Finds the metric @spec names so, in
+ * @s. */
+static bool find_metric_of_linux(struct pmu_search *s, const struct spec *spec)
+{
+	static const char prefix[] = "tma_";
+	size_t n = sizeof(prefix) - 1, before = (size_t)(spec->name.text - spec->text);
+	char text[256];
+	struct spec shorter;
+
+	if (spec->form != SPEC_NAME || spec->name.len <= n || spec->len >= sizeof(text) ||
+	    strncasecmp(spec->name.text, prefix, n) != 0)
+		return false;
+	memcpy(text, spec->text, before);
+	memcpy(text + before, spec->name.text + n, spec->len - before - n);
+	text[spec->len - n] = '\0';
+	*s = (struct pmu_search){ .ctx = s->ctx, .spec = &shorter };
+	return !pfmi_spec_parse(text, &shorter, NULL) && !lookup_spec(s) &&
+	       s->row_index != ROW_NONE &&
+	       table_get_row(context_get_pmu_table(s->ctx, s->pmu_index), s->row_index)->flags &
+	               ROW_METRIC;
+}
+
 int pfmi_lookup_row(const struct pfm_ctx *ctx, struct spec *spec, unsigned *pmu, uint32_t *row,
                     pfm_error_t *why)
 {
 	struct pmu_search s = { .ctx = ctx, .spec = spec, .error = why };
 	int rc = lookup_spec(&s);
 
-	if (rc)
+	if (rc && (rc != PFMLIB_ERR_NOTFOUND || !find_metric_of_linux(&s, spec)))
 		return rc;
 	*pmu = s.pmu_index;
 	*row = s.row_index;

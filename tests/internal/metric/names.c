@@ -126,4 +126,25 @@ static void many(void **state)
 	pfm_close_context(ctx);
 }
 
-UNIT(metric_names, cmocka_unit_test(groups), cmocka_unit_test(by_name), cmocka_unit_test(many));
+static void names_of_linux_begin_with_tma(void **state)
+{
+	pfm_ctx_t *ctx = open_for(NULL);
+	unsigned vendors_row, row;
+	int vendors_pmu, pmu;
+
+	(void)state;
+	assert_int_equal(
+		pfm_find_event_by_text(ctx, "skl::Memory_Bound", &vendors_pmu, &vendors_row, NULL),
+		PFMLIB_SUCCESS);
+	assert_int_equal(pfm_find_event_by_text(ctx, "skl::tma_memory_bound", &pmu, &row, NULL),
+	                 PFMLIB_SUCCESS);
+	assert_int_equal(pmu, vendors_pmu);
+	assert_int_equal(row, vendors_row);
+	/* An event is no metric. */
+	assert_int_equal(pfm_find_event_by_text(ctx, "skl::tma_INST_RETIRED.ANY", &pmu, &row, NULL),
+	                 PFMLIB_ERR_NOTFOUND);
+	pfm_close_context(ctx);
+}
+
+UNIT(metric_names, cmocka_unit_test(groups), cmocka_unit_test(by_name), cmocka_unit_test(many),
+     cmocka_unit_test(names_of_linux_begin_with_tma));
