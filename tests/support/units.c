@@ -16,16 +16,38 @@ UNIT_FILES
 static const struct unit_cases *const files[] = { UNIT_FILES };
 #undef UNIT_FILE
 
-int main(void)
+static const char *const names[] = {
+#define UNIT_FILE(NAME) #NAME,
+	UNIT_FILES
+#undef UNIT_FILE
+};
+
+enum { MAX_CASES = 4096 };
+
+/* The cases of the files that were named "MODULE_FILE", or of all files. */
+static size_t add_cases(struct CMUnitTest *all, const char *name)
 {
-	struct CMUnitTest all[1024];
 	size_t n = 0;
 
 	for (size_t i = 0; i < COUNT(files); i++) {
-		if (files[i]->n > COUNT(all) - n)
+		if (name && strcmp(name, names[i]) != 0)
+			continue;
+		if (files[i]->n > MAX_CASES - n)
 			abort();
 		memcpy(all + n, files[i]->cases, files[i]->n * sizeof(all[0]));
 		n += files[i]->n;
+	}
+	return n;
+}
+
+int main(int argc, char **argv)
+{
+	static struct CMUnitTest all[MAX_CASES];
+	size_t n = add_cases(all, argc > 1 ? argv[1] : NULL);
+
+	if (!n) {
+		fprintf(stderr, "usage: %s [MODULE_FILE], such as %s\n", argv[0], names[0]);
+		return 2;
 	}
 	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return _cmocka_run_group_tests("units", all, n, NULL, NULL);

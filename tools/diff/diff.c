@@ -299,7 +299,7 @@ const struct command cmd_diff = {
 		    "pfm record -o old.data -- ./work && pfm record -o new.data -- ./work && pfm "
 		    "diff old.data new.data\n"
 		    "Compare five runs of each, taken in turns\n"
-		    "pfm record -r 5 --alternate -- ./old/work :: ./new/work && pfm diff "
+		    "pfm record -r 5 --alternate -- ./old :: ./new && pfm diff "
 		    "perf.old.*.data -- perf.new.*.data\n"
 		    "Fail a build if a function takes 5 % more of the time\n"
 		    "pfm diff --fail-above 5% old.data new.data\n"
