@@ -113,13 +113,10 @@ class Examples(unittest.TestCase):
         os.symlink(os.path.join(BUILD, "examples", "example_regions"),
                    os.path.join(cls.folder, "program"))
         os.mkfifo(os.path.join(cls.folder, "control"))
-        for name in ("harness", "old", "new"):
-            cls.script(name, "exit 0")
+        cls.script("harness", "exit 0")
         # long enough for samples
-        for name in ("work", os.path.join("changed", "work"), "my-program"):
+        for name in ("work", os.path.join("changed", "work"), "my-program", "old", "new"):
             cls.script(name, "i=0; while [ $i -lt 30000 ]; do i=$((i + 1)); done")
-        for name in ("old", "new"):
-            cls.script(name, "exit 0")
         for name in ("tru64-program", "countcycles", "ipl-histogram"):
             cls.script(name,
                        """exec python3 -c 'import os; os.open("/dev/pfcntr", %s)'""" % PCNTOPENALL)

@@ -42,13 +42,17 @@ static double get_command_seconds(const struct recorder *job)
 	       (double)(user->tv_usec + system->tv_usec) / 1e6;
 }
 
+static bool is_clock(const pfm_count_info_t *info)
+{
+	return info->attr.type == PERF_TYPE_SOFTWARE &&
+	       info->attr.config <= PERF_COUNT_SW_TASK_CLOCK;
+}
+
 /* Does the event count where it is not sampled? Clocks of the kernel count time at all levels, and
  * drop samples at those that are excluded. */
 static bool counts_excluded_levels(const pfm_count_info_t *info)
 {
-	return info->attr.type == PERF_TYPE_SOFTWARE &&
-	       info->attr.config <= PERF_COUNT_SW_TASK_CLOCK &&
-	       (info->attr.exclude_kernel || info->attr.exclude_user);
+	return is_clock(info) && (info->attr.exclude_kernel || info->attr.exclude_user);
 }
 
 /* Prints why event @i has no samples. */
@@ -71,6 +75,11 @@ static void explain_no_samples(const struct recorder *job, unsigned i,
 		fprintf(stderr,
 		        "%llu events are fewer than a period of %llu; use a shorter one (-c)\n",
 		        (unsigned long long)count.value, (unsigned long long)c->period);
+	else if (count.value && is_clock(info) && !counts_excluded_levels(info))
+		fprintf(stderr,
+		        "%llu ns passed, but no timer fired on time; use a shorter period (-c) or "
+		        "a higher frequency (-F)\n",
+		        (unsigned long long)count.value);
 	else if (count.value && !counts_excluded_levels(info))
 		fprintf(stderr,
 		        "%llu events were counted, but no interrupt came: sample a clock (-e "
