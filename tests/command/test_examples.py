@@ -36,7 +36,7 @@ EITHER = re.compile(r"^pfm (diff .*--fail-above|mem record|record --metric)")
 # runs them elsewhere (test_install, test_walks, region_tool, python's package test).
 ELSEWHERE = re.compile(
     r"^("
-    r"pfm stat .*(--control fd:|--regions )|"
+    r"pfm stat .*(--control fd:|--regions )|pfm diff .*\.json|"
     r"cc |\./quickstart|\./check|meson |ninja |pip |python3 |tests/|cat |sudo |sysctl |setcap |"
     r"docker |podman |echo .*\| nc |jq |curl |systemctl |systemd-run |flock /run/)")
 PCNTOPENALL = "0x18000"    # of perfmon/pfcntr.h
