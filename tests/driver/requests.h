@@ -48,5 +48,7 @@ int request_one_event(struct request_state *w, const json_t *event);
 /* Answers the requests of @in, one JSON object a line, on @out (requests.c). Returns 0, or 1 if a
  * line was not understood. */
 int answer_requests(FILE *in, FILE *out);
+/* Calls of the native interface (requests_native.c). */
+int answer_native_requests(FILE *in, FILE *out);
 
 #endif

@@ -3,6 +3,7 @@
  *
  *     vectors dispatch --json    calls of the libpfm 3 interface
  *     vectors session --json     sessions on the emulated Alpha counter device
+ *     vectors native --json      calls of the native interface, as bindings make them
  *
  * Each reads one JSON object a line from standard input and answers with one a line. */
 #include <stdio.h>
@@ -17,7 +18,9 @@ int main(int argc, char **argv)
 			return answer_requests(stdin, stdout);
 		if (strcmp(argv[1], "session") == 0)
 			return replay_sessions(stdin, stdout);
+		if (strcmp(argv[1], "native") == 0)
+			return answer_native_requests(stdin, stdout);
 	}
-	fputs("usage: vectors {dispatch|session} --json < REQUESTS\n", stderr);
+	fputs("usage: vectors {dispatch|session|native} --json < REQUESTS\n", stderr);
 	return 2;
 }

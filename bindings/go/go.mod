@@ -1,0 +1,3 @@
+module perfmon
+
+go 1.18
