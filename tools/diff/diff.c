@@ -13,6 +13,7 @@
 enum {
 	OPT_JSON = LONG_ONLY,
 	OPT_SVG,
+	OPT_HTML,
 	OPT_SORT,
 	OPT_NORMALIZE,
 	OPT_PER,
@@ -30,6 +31,10 @@ static const struct command_option options[] = {
 	{ OPT_SVG, "svg", NULL,
 	  "write a flame graph of NEW as SVG: red boxes grew significantly since OLD, blue ones "
 	  "fell" },
+	{ OPT_HTML, "html", "FILE",
+	  "also write a page for browsers: a flame graph of NEW, coloured by changes, functions "
+	  "and "
+	  "call tree" },
 	{ OPT_NORMALIZE, "normalize", "BY",
 	  "compare shares of the event (share, the default), its counts (count), counts for each "
 	  "second (time), counts for each count of another event (its name), or counts for each "
@@ -147,6 +152,8 @@ static int print_diff(struct diff_job *job)
 	else
 		put_diff_table(job);
 	report_renamed_file(&job->diff);
+	if (job->html && write_diff_page(job) != EXIT_DONE)
+		return EXIT_TROUBLE;
 	return report_regressions(job);
 }
 
@@ -200,6 +207,7 @@ static bool apply_option(struct command_args *args, struct diff_job *job, int id
 	switch (id) {
 	case OPT_JSON: job->json = true; return true;
 	case OPT_SVG: job->svg = true; return true;
+	case OPT_HTML: job->html = value; return true;
 	case OPT_SORT: return option_keys(args, value, DIFF_KEYS, &job->diff.options.keys);
 	case OPT_NORMALIZE: set_divisor(&job->diff, value); return true;
 	case OPT_PER:
@@ -229,6 +237,7 @@ static int check_options(struct command_args *args, const struct diff_job *job)
 		  "--svg compares shares of stacks: it cannot be combined with --json, "
 		  "--fail-above or "
 		  "--normalize." },
+		{ job->svg && job->html, "--svg and --html cannot be combined." },
 		{ job->svg && args->n > SIDES, "--svg compares two recordings." },
 	};
 

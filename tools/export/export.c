@@ -226,6 +226,29 @@ int export_recording(const struct export_format *format, const char *path, const
 	return status;
 }
 
+int export_to_stream(const struct export_format *format, const char *path, FILE *out,
+                     const char *event)
+{
+	struct export_reader reader;
+	struct exporter e = { .reader = &reader, .out = out };
+	int status = export_open(&reader, path, event);
+
+	reader.merges_processes = true;
+	e.state = calloc(1, format->state_size + 1);
+	e.failed = !e.state;
+	if (status == EXIT_DONE && !e.failed && !write_samples(&e, format))
+		status = EXIT_REFUSED;
+	if (status == EXIT_DONE && !e.failed)
+		format->end(&e);
+	if (status == EXIT_DONE && e.failed)
+		status = report_no_memory();
+	if (format->release && e.state)
+		format->release(&e);
+	free(e.state);
+	export_close(&reader);
+	return status;
+}
+
 /* ---- the command line ------------------------------------------------------------------------ */
 
 struct export_job {

@@ -287,6 +287,11 @@ bool export_can_write(const char *path);
 int export_recording(const struct export_format *format, const char *path, const char *output,
                      const char *event, bool is_checked, bool leaves_names);
 
+/* Writes the recording @path to @out, in the order of add_sample() and end(). EXIT_DONE or
+ * EXIT_REFUSED, everything said. */
+int export_to_stream(const struct export_format *format, const char *path, FILE *out,
+                     const char *event);
+
 /* ---- output (output.c) ----------------------------------------------------------------------- */
 
 /* A file that is written under another name until it is complete. */

@@ -3,6 +3,7 @@
 #include "common/pfm.h"
 #include "profile/render/flame_graph.h"
 #include "profile/profile.h"
+#include "html/page.h"
 #include "report/view.h"
 #include "base/text_output.h"
 #include "common/profile_messages.h"
@@ -16,6 +17,7 @@ enum {
 	OPT_JSON = LONG_ONLY,
 	OPT_FOLDED,
 	OPT_SVG,
+	OPT_HTML,
 	OPT_SOURCE,
 	OPT_CHILDREN,
 	OPT_SORT,
@@ -48,6 +50,9 @@ static const struct command_option options[] = {
 	  "print one line for each stack: task;outer;...;inner WEIGHT" },
 	{ OPT_SVG, "svg", NULL,
 	  "write a flame graph as SVG; click a function in a browser to zoom in" },
+	{ OPT_HTML, "html", "FILE",
+	  "write a page for browsers: flame graph, functions, call tree and a timeline in which to "
+	  "select" },
 	{ 'e', "event", "NAME", "only samples of this event; * and ? are wildcards" },
 	{ OPT_TASK, "task", "NAME", "only samples of this task; * and ? are wildcards" },
 	{ OPT_SYMBOL, "symbol", "NAME", "only samples in this function; * and ? are wildcards" },
@@ -343,6 +348,7 @@ static int apply_option(struct command_args *args, struct report_job *job, int i
 	case OPT_JSON: job->json = true; break;
 	case OPT_FOLDED: job->folded = true; break;
 	case OPT_SVG: job->svg = true; break;
+	case OPT_HTML: job->html = value; break;
 	case OPT_SOURCE: job->options.detail = SOURCE; break;
 	case OPT_CHILDREN: job->options.children = true; break;
 	case 'g': return read_tree_order(args, job, value);
@@ -387,8 +393,14 @@ static int check_options(struct command_args *args, const struct report_job *job
 {
 	const bool is_stacks = job->folded || job->svg;
 	const struct option_rule rules[] = {
-		{ job->json + job->folded + job->svg > 1,
-		  "--json, --folded and --svg cannot be combined." },
+		{ job->json + job->folded + job->svg + (job->html != NULL) > 1,
+		  "--json, --folded, --svg and --html cannot be combined." },
+		{ job->html && (job->options.keys || job->options.tree || job->options.children ||
+		                job->options.detail != FUNCTIONS || job->options.metrics ||
+		                job->options.n_slices || job->options.task || job->options.symbol ||
+		                job->options.from > 0 || job->options.to > 0),
+		  "--html has all samples, and selects in the browser: combine it with --event "
+		  "alone." },
 		{ job->options.detail == SOURCE && is_stacks,
 		  "--source cannot be combined with --folded or --svg: stacks contain inlined "
 		  "functions in any case." },
@@ -410,6 +422,17 @@ static int check_options(struct command_args *args, const struct report_job *job
 	return check_option_rules(args, rules, sizeof(rules) / sizeof(rules[0]));
 }
 
+static int write_report_page(const struct report_job *job, const char *path)
+{
+	const struct page_recording recording = { .path = path };
+	const struct page page = { .title = base_name(path),
+		                   .recordings = &recording,
+		                   .n_recordings = 1,
+		                   .event = job->event };
+
+	return write_recording_page(&page, job->html);
+}
+
 static int run_report(struct command_args *args)
 {
 	struct report_job job = { .line_limit = UINT64_MAX };
@@ -424,6 +447,8 @@ static int run_report(struct command_args *args)
 	status = check_options(args, &job);
 	if (status != EXIT_DONE)
 		return status;
+	if (job.html)
+		return write_report_page(&job, args->n ? args->operands[0] : "perf.data");
 	if (job.line_limit == UINT64_MAX)
 		job.line_limit = job.json ? 0 : 40;
 	job.options.merge_missing = !job.json && !job.folded && !job.svg && !job.options.tree;
@@ -459,6 +484,8 @@ const struct command cmd_report = {
 		    "Stacks of one event of several\n"
 		    "pfm record -g -e cpu-clock,page-faults -- ./work && pfm report --event "
 		    "page-faults --folded\n"
+		    "A page to look at: select a time, search, zoom\n"
+		    "pfm record -g -- ./work && pfm report --html work.html\n"
 		    "Which functions have page faults, for each second of their time\n"
 		    "pfm record -M faults_per_second -- ./work && pfm report --metrics\n"
 		    "In which quarter of the run\n"

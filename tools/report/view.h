@@ -37,6 +37,7 @@ struct report_job {
 	struct profile profile;
 	struct profile_options options;
 	bool json, folded, svg;
+	const char *html;              /* path of the page, or NULL */
 	uint64_t line_limit;           /* of each event and slice; 0: all */
 	const char *event;             /* name or pattern of the events that are shown; NULL: all */
 	const char *metric_names;      /* with options.metrics: those to show; NULL: all */

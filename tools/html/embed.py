@@ -1,0 +1,21 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Writes the text of files as arrays of C: embed.py OUTPUT NAME=FILE..."""
+import sys
+
+
+def main(output, *pairs):
+    with open(output, "w", encoding="ascii") as out:
+        out.write('#include "html/page.h"\n')
+        for pair in pairs:
+            name, path = pair.split("=", 1)
+            with open(path, "rb") as f:
+                data = f.read() + b"\0"
+            out.write("const char %s[] = {\n" % name)
+            for at in range(0, len(data), 16):
+                out.write("\t%s,\n" % ", ".join("%d" % (b - 256 if b > 127 else b)
+                                                for b in data[at:at + 16]))
+            out.write("};\n")
+
+
+main(*sys.argv[1:])
