@@ -183,6 +183,7 @@ static int read_recording(struct profile_reader *r, const char *path)
 	begin_reading(
 		r, SOURCE_RECORDING,
 		open_recorded_symbols(path, r->options.debug_folder, r->options.symbol_folder));
+	r->visit.waits = r->options.waits;
 	p->failed =
 		p->failed || (r->options.metrics && !event_counts_init(&p->counts, p->n_events));
 	if (!p->failed && r->options.metrics)

@@ -62,6 +62,7 @@ struct profile_sum {
 };
 
 struct symbols;
+struct waits;
 
 struct profile {
 	pfm_session_t *session;
@@ -104,10 +105,12 @@ struct profile_options {
 	bool merge_missing;        /* merge_unnamed, of files that are gone or have changed */
 	bool file_addresses;       /* addresses, and names of objects, are those of files */
 	bool metrics; /* all events have the same places, which count each; a weight is a sample */
-	bool innermost_only;       /* call chains are neither read nor unwound */
-	bool no_lines;             /* no source lines and inlined functions */
-	bool build_ids;            /* places have the build ids of their objects */
-	const char *event;         /* as profile_matches_event() takes it; NULL: all events */
+	bool innermost_only; /* call chains are neither read nor unwound */
+	bool no_lines;       /* no source lines and inlined functions */
+	bool build_ids;      /* places have the build ids of their objects */
+	const char *event;   /* as profile_matches_event() takes it; NULL: all events */
+	struct waits *waits; /* of the recording: samples of context switches weigh waits; NULL:
+	                        they count switches */
 	const char *debug_folder;  /* of separate debug files; NULL: /usr/lib/debug */
 	const char *symbol_folder; /* of files by build id; NULL: none */
 };

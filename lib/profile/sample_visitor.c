@@ -8,6 +8,7 @@
 #include "perfdata/perfdata.h"
 #include "profile/messages.h"
 #include "profile/recording_section.h"
+#include "profile/waits.h"
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
@@ -97,6 +98,8 @@ static bool read_sample(struct sample_visitor *v, struct visited_sample *s)
 		                      .weight = period ? period : 1 };
 	if (s->event >= v->n_events)
 		return false;
+	if (v->waits && waits_is_event(v->session, s->event))
+		s->weight = waits_find(v->waits, record->tid, record->time);
 	if (!v->tasks.texts)
 		return true;
 	task = tasks_find(&v->tasks, record->tid);

@@ -25,6 +25,8 @@ struct visited_sample {
 	uint32_t generation; /* of the mappings of its process */
 };
 
+struct waits;
+
 struct sample_visitor {
 	pfm_session_t *session;
 	unsigned n_events;
@@ -34,6 +36,8 @@ struct sample_visitor {
 	/* Called with each record that is not a sample, before it is read; NULL: not wanted. */
 	void (*see_record)(void *arg, const pfm_record_t *record);
 	void *see_arg;
+	struct waits *waits; /* samples of context switches weigh the waits after them; NULL: they
+	                        count switches */
 
 	/* of sample_visitor.c alone */
 	enum visitor_source source;

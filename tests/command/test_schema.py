@@ -179,6 +179,11 @@ class Schemas(unittest.TestCase):
             said = answers("mem", path + ".mem")
             self.assertTrue(said)
             self.check("mem", said)
+            waits = subprocess.run(
+                [PFM, "record", "--off-cpu", "-o", path + ".waits", "--", "sleep", "0.01"],
+                env=CLEAN, capture_output=True, check=False)
+            if not waits.returncode:
+                self.check("waits", answers("report", "--off-cpu " + path + ".waits"))
             for line in ("", "--normalize count", "--sort task,line,cpu,cgroup"):
                 said = answers("diff", "%s %s %s" % (line, path, path))
                 self.assertTrue(said)

@@ -27,6 +27,7 @@ enum {
 	OPT_BRANCH_FILTER,
 	OPT_MEMORY,
 	OPT_ALTERNATE,
+	OPT_OFF_CPU,
 	OPT_METRIC
 };
 
@@ -48,6 +49,8 @@ static const struct command_option options[] = {
 	{ OPT_BRANCH_FILTER, "branch-filter", "KIND,...",
 	  "record these branches: any, any_call, any_ret, ind_call, ind_jmp, call, cond, abort_tx, "
 	  "in_tx, no_tx; at level u, k or hv; save_type records their types" },
+	{ OPT_OFF_CPU, "off-cpu", NULL,
+	  "record where tasks wait, beside where they run: call chains of all context switches" },
 	{ 'd', "data", NULL, "record data addresses" },
 	{ OPT_MEMORY, "memory", NULL,
 	  "sample loads and stores with their latencies and where the data was, as 'pfm mem "
@@ -140,6 +143,17 @@ static int choose_memory_events(struct recorder *job)
 	return EXIT_REFUSED;
 }
 
+/* Adds the events of --off-cpu: each switch, and a clock unless -e names events. */
+static int add_wait_events(struct recorder *job)
+{
+	job->sampling.fields |= PFM_SAMPLE_CHAIN;
+	job->sampling.records |= PFM_SIDEBAND_SWITCHES;
+	return (job->events.n || event_list_add(&job->events, "cpu-clock")) &&
+	                       event_list_add(&job->events, "context-switches:period=1")
+	               ? EXIT_DONE
+	               : report_no_memory();
+}
+
 /* Refuses options that contradict each other. Returns an exit status. */
 static int check_conflicts(const struct command_args *args, const struct recorder *job)
 {
@@ -148,6 +162,8 @@ static int check_conflicts(const struct command_args *args, const struct recorde
 		  "expected what to sample: -- COMMAND, -p PID, -t TID, -a or -C CPUS." },
 		{ job->pid && (job->all_cpus || job->cpus),
 		  "-p and -t (tasks) cannot be combined with -a and -C (CPUs)." },
+		{ job->wants_waits && (is_on_device(job) || job->metrics || job->wants_memory),
+		  "--off-cpu cannot be combined with -M, --memory and the device." },
 		{ job->start_off && !job->control.on, "--delay -1 needs --control." },
 		{ job->sampling.freq && job->sampling.period,
 		  "-F (frequency) and -c (period) cannot be combined." },
@@ -192,6 +208,8 @@ static int check_options(struct command_args *args, struct recorder *job)
 	if (job->format && !export_can_write(job->exported))
 		return report_usage_error(args, "this pfm was built without zlib; install "
 		                                "zlib1g-dev and build it again, or omit '.gz'.");
+	if (job->wants_waits && add_wait_events(job) != EXIT_DONE)
+		return EXIT_REFUSED;
 	if (job->wants_memory && choose_memory_events(job) != EXIT_DONE)
 		return EXIT_REFUSED;
 	job->ctx = open_context(job->model);
@@ -384,6 +402,7 @@ static int parse_record_option(struct command_args *args, struct recorder *job, 
 	case 'i': job->no_inherit = true; break;
 	case 'z': job->compress = true; break;
 	case OPT_ALTERNATE: job->runs.alternate = true; break;
+	case OPT_OFF_CPU: job->wants_waits = true; break;
 	case 'r':
 		if (!option_number(args, "-r", value, 1, 10000, &job->runs.n))
 			return args->status;
@@ -489,6 +508,8 @@ const struct command cmd_record = {
 		    "pfm record -g -- ./work\n"
 		    "How many page faults has each function, for each second of its time?\n"
 		    "pfm record -M faults_per_second -- ./work\n"
+		    "Where does a program wait, and for what?\n"
+		    "pfm record --off-cpu -- ./work && pfm report --off-cpu\n"
 		    "Which branches are mispredicted?\n"
 		    "pfm record --metric branch_mpki -- ./work\n"
 		    "The same for a program without frame pointers\n"

@@ -34,7 +34,7 @@ struct recorder {
 	pfmlib_alpha_input_param_t device;  /* with a range: the device itself */
 	int pid;
 	uint64_t branch_filter;
-	bool wants_branches, wants_memory;
+	bool wants_branches, wants_memory, wants_waits;
 	bool all_cpus, one_thread, no_inherit, compress,
 		is_default_event; /* is_default_event: no event was requested, and a clock replaces
 	                             the default one */

@@ -4,6 +4,7 @@
 #include "profile/render/flame_graph.h"
 #include "profile/profile.h"
 #include "html/page.h"
+#include "profile/waits.h"
 #include "report/view.h"
 #include "base/text_output.h"
 #include "common/profile_messages.h"
@@ -28,7 +29,8 @@ enum {
 	OPT_SLICES,
 	OPT_METRICS,
 	OPT_DEBUG_FOLDER,
-	OPT_SYMBOLS
+	OPT_SYMBOLS,
+	OPT_OFF_CPU
 };
 
 enum { SLICES_MAX = 10000 };
@@ -58,6 +60,9 @@ static const struct command_option options[] = {
 	{ OPT_SYMBOL, "symbol", "NAME", "only samples in this function; * and ? are wildcards" },
 	{ OPT_TIME, "time", "A,B",
 	  "only samples from second A to second B after the first sample; either can be omitted" },
+	{ OPT_OFF_CPU, "off-cpu", NULL,
+	  "show where tasks waited, for how long and for what; --folded and --svg show stacks of "
+	  "waits" },
 	{ OPT_METRICS, "metrics", "[LIST]",
 	  "metrics of each place, with standard errors; without LIST those of pfm record -M" },
 	{ OPT_SLICES, "time-slices", "N", "print a table for each of N equal parts of the time" },
@@ -263,6 +268,8 @@ static int print_view(struct report_job *job, const char *path)
 	fit_metric_columns(job);
 	if (job->svg)
 		return put_flame_graph(p, path);
+	if (job->shows_waits && !job->folded)
+		return put_waits(job);
 	if (job->folded)
 		put_folded(p);
 	else if (job->options.tree && put_trees(job) != EXIT_DONE)
@@ -362,6 +369,7 @@ static int apply_option(struct command_args *args, struct report_job *job, int i
 	case OPT_TASK: job->options.task = value; break;
 	case OPT_SYMBOL: job->options.symbol = value; break;
 	case OPT_DEBUG_FOLDER: job->options.debug_folder = value; break;
+	case OPT_OFF_CPU: job->shows_waits = true; break;
 	case OPT_SYMBOLS: job->options.symbol_folder = value; break;
 	case OPT_TIME:
 		if (!read_time_range(value, &job->options.from, &job->options.to))
@@ -414,12 +422,30 @@ static int check_options(struct command_args *args, const struct report_job *job
 		{ job->options.metrics && (is_stacks || job->options.children || job->event),
 		  "--metrics cannot be combined with --children, --event, --folded and --svg; -g "
 		  "shows metrics with callees." },
+		{ job->shows_waits &&
+		          (job->options.keys || job->options.tree || job->options.children ||
+		           job->options.detail == SOURCE || job->options.metrics || job->event ||
+		           job->options.n_slices > 1 || job->html),
+		  "--off-cpu can be combined with --task, --symbol, --time, --json, --folded, "
+		  "--svg "
+		  "and -n." },
 		{ job->metric_names && !*job->metric_names,
 		  "--metrics: expected metrics separated by commas." },
 		{ args->n > 1, "expected one recording." },
 	};
 
 	return check_option_rules(args, rules, sizeof(rules) / sizeof(rules[0]));
+}
+
+/* Reads the waits of --off-cpu. Returns an exit status. */
+static int begin_waits(struct report_job *job, const char *path)
+{
+	if (!job->shows_waits)
+		return EXIT_DONE;
+	if (job->folded || job->svg)
+		job->event = "context-switches*";
+	job->options.waits = waits_read(path);
+	return job->options.waits ? EXIT_DONE : EXIT_REFUSED;
 }
 
 static int write_report_page(const struct report_job *job, const char *path)
@@ -436,7 +462,7 @@ static int write_report_page(const struct report_job *job, const char *path)
 static int run_report(struct command_args *args)
 {
 	struct report_job job = { .line_limit = UINT64_MAX };
-	const char *value;
+	const char *value, *path;
 	int id, status;
 
 	while ((id = next_option(args, &value)) > 0)
@@ -454,9 +480,13 @@ static int run_report(struct command_args *args)
 	job.options.merge_missing = !job.json && !job.folded && !job.svg && !job.options.tree;
 	if (job.options.detail == SOURCE)
 		job.options.keys = report_keys(&job.options) | KEY_LINE;
-	if (job.folded || job.svg)
+	if (job.folded || job.svg || job.shows_waits)
 		job.options.detail = STACKS;
-	status = print_report(&job, args->n ? args->operands[0] : "perf.data");
+	path = args->n ? args->operands[0] : "perf.data";
+	status = begin_waits(&job, path);
+	if (status == EXIT_DONE)
+		status = print_report(&job, path);
+	waits_free(job.options.waits);
 	free_metric_columns(&job);
 	profile_free(&job.profile);
 	return status;

@@ -38,6 +38,7 @@ struct report_job {
 	struct profile_options options;
 	bool json, folded, svg;
 	const char *html;              /* path of the page, or NULL */
+	bool shows_waits;              /* --off-cpu */
 	uint64_t line_limit;           /* of each event and slice; 0: all */
 	const char *event;             /* name or pattern of the events that are shown; NULL: all */
 	const char *metric_names;      /* with options.metrics: those to show; NULL: all */
@@ -49,6 +50,9 @@ struct report_job {
 	bool has_two_shares;      /* with callees, and without */
 	pfm_ctx_t *ctx;           /* of the metrics */
 };
+
+/* Prints where tasks ran and waited. Returns an exit status. (waits.c) */
+int put_waits(const struct report_job *job);
 
 enum { SHARE_COLUMNS = 15 }; /* of put_share() */
 

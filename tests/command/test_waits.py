@@ -1,0 +1,225 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Where tasks wait: pfm record --off-cpu and pfm report --off-cpu, beside a program that measures
+its own waits.
+
+    PFM  the command (default: pfm of the path)
+"""
+import json
+import os
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import tap  # noqa: E402
+from test_record import PFM, Crafted, crafted_program  # noqa: E402
+
+# The main thread waits for a mutex and for a pipe, and works. What it measures by the clock is the
+# truth, whatever else the machine does.
+PROGRAM = r"""
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static int turns[2], data[2];
+static long lock_ns, pipe_ns;
+static volatile unsigned x;
+static long read_clock(clockid_t clock)
+{
+	struct timespec t;
+	clock_gettime(clock, &t);
+	return t.tv_sec * 1000000000 + t.tv_nsec;
+}
+static void pause_ns(long n)
+{
+	struct timespec t = { 0, n };
+	nanosleep(&t, NULL);
+}
+static char take(int fd)
+{
+	char c = 0;
+	long before = read_clock(CLOCK_MONOTONIC);
+	if (read(fd, &c, 1) != 1)
+		_exit(9);
+	pipe_ns += read_clock(CLOCK_MONOTONIC) - before;
+	return c;
+}
+static void lock(void)
+{
+	long before = read_clock(CLOCK_MONOTONIC);
+	pthread_mutex_lock(&mutex);
+	lock_ns += read_clock(CLOCK_MONOTONIC) - before;
+	pthread_mutex_unlock(&mutex);
+}
+static void work(void)
+{
+	for (long i = 0; i < 15000000; i++)
+		x += (unsigned)i;
+}
+static void *help(void *arg)
+{
+	prctl(PR_SET_NAME, "helper");
+	for (int i = 0; i < 10; i++) {
+		pthread_mutex_lock(&mutex);
+		if (write(turns[1], "t", 1) != 1)
+			_exit(9);
+		pause_ns(40000000);
+		pthread_mutex_unlock(&mutex);
+		pause_ns(30000000);
+		if (write(data[1], "d", 1) != 1)
+			_exit(9);
+		pause_ns(30000000);
+	}
+	return arg;
+}
+int main(void)
+{
+	long begin = read_clock(CLOCK_MONOTONIC), all;
+	pthread_t thread;
+	if (pipe(turns) || pipe(data) || pthread_create(&thread, NULL, help, NULL))
+		return 9;
+	for (int i = 0; i < 10; i++) {
+		take(turns[0]);
+		lock();
+		take(data[0]);
+		work();
+	}
+	all = read_clock(CLOCK_MONOTONIC) - begin;
+	printf("%ld %ld %ld %ld\n", all, lock_ns, pipe_ns, read_clock(CLOCK_THREAD_CPUTIME_ID));
+	return 0;
+}
+"""
+
+
+class Waits(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="perfmon-waits-")
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def pfm(self, *args):
+        return subprocess.run([PFM, *args], cwd=self.folder, capture_output=True, text=True,
+                              timeout=120, check=False)
+
+    def test_waits_are_as_long_as_the_program_measures(self):
+        """Lock, pipe and CPU, as shares of the time of the main thread, within 2 points."""
+        if not shutil.which("gcc"):
+            self.skipTest("no C compiler (Debian: gcc)")
+        with open(os.path.join(self.folder, "waiter.c"), "w", encoding="utf-8") as f:
+            f.write(PROGRAM)
+        subprocess.run(["gcc", "-O1", "-pthread", "-o", "waiter", "waiter.c"], cwd=self.folder,
+                       check=True)
+        done = self.pfm("record", "--off-cpu", "-o", "w.data", "--", "./waiter")
+        if done.returncode or "no samples" in done.stderr:
+            self.skipTest(done.stderr)
+        wall, lock, pipe, cpu = map(int, done.stdout.split())
+        report = self.pfm("report", "--off-cpu", "--json", "--task", "waiter", "w.data")
+        self.assertEqual(report.returncode, 0, report.stderr)
+        found = {}
+        for row in map(json.loads, report.stdout.splitlines()):
+            found[row["cause"]] = found.get(row["cause"], 0) + row["nanoseconds"]
+        print("# measured: lock %.1f %%, pipe %.1f %%, CPU %.1f %%; reported:" %
+              tuple(100 * n / wall for n in (lock, pipe, cpu)),
+              {cause: "%.1f %%" % (100 * n / wall) for cause, n in found.items()})
+        for cause, truth in ("lock", lock), ("pipe", pipe), ("CPU", cpu):
+            self.assertAlmostEqual(found.get(cause, 0) / wall, truth / wall, delta=0.02, msg=cause)
+        table = self.pfm("report", "--off-cpu", "--task", "waiter", "w.data").stdout
+        self.assertRegex(table, r"s on CPUs, \d+\.\d{3} s of waiting, of all tasks together\n")
+        self.assertRegex(table, r"(?m)^ *\d+\.\d\d% +\d+\.\d ms +\d+  lock +waiter +\S+$")
+        folded = self.pfm("report", "--off-cpu", "--folded", "w.data").stdout
+        self.assertRegex(folded, r"(?m)^waiter;.*futex.*_\[k\] \d+$")
+
+
+@unittest.skipIf(sys.byteorder == "big", "programs of this order are not crafted")
+class Switches(Waits):
+    """Recordings with known switches."""
+
+    def setUp(self):
+        super().setUp()
+        self.made = Crafted()
+        attr = bytearray(112)
+        struct.pack_into("<IIQQQ", attr, 0, 1, 112, 3, 1, 0x107)    # context-switches
+        struct.pack_into("<Q", attr, 40, 1 << 18)
+        self.made.record(64, bytes(attr) + struct.pack("<Q", 1), 0)
+        self.made.comm(5, b"work")
+        program = os.path.join(self.folder, "program")
+        with open(program, "wb") as f:
+            f.write(crafted_program([b"first", b"second"]))
+        for pid in 5, 6:
+            self.made.map(pid, 0x1000, program.encode())
+
+    test_waits_are_as_long_as_the_program_measures = None
+
+    def leave(self, address, time, tid=5):
+        self.made.time = time - 1
+        self.made.sample(tid, address)
+        self.made.record(14, self.made.trailer(tid), 1 << 13)
+
+    def come(self, time, tid=5):
+        self.made.time = time - 1
+        self.made.record(14, self.made.trailer(tid), 0)
+
+    def end(self, time, tid):
+        self.made.record(4, struct.pack("<IIIIQ", 5, 5, tid, 5, time) + self.made.trailer(tid))
+
+    def rows(self):
+        self.made.write(os.path.join(self.folder, "w.data"))
+        done = self.pfm("report", "--off-cpu", "--json", "w.data")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        sums = {}
+        for row in map(json.loads, done.stdout.splitlines()):
+            sums[row["function"]] = sums.get(row["function"], 0) + row["nanoseconds"]
+        return sums, done.stderr
+
+    def test_a_wait_ends_when_its_own_task_comes_back(self):
+        self.leave(0x1004, 1000)
+        self.leave(0x1014, 1500, tid=6)
+        self.come(3000)
+        self.leave(0x1004, 5000)
+        self.come(5700, tid=6)
+        self.come(6000)
+        rows, said = self.rows()
+        self.assertEqual(rows, {"first": 2000 + 1000, "second": 4200})
+        self.assertEqual(said, "")
+
+    def test_a_wait_that_does_not_end_is_as_long_as_the_recording(self):
+        self.leave(0x1004, 1000)
+        self.leave(0x1014, 2000, tid=6)
+        self.come(9000, tid=6)
+        rows, said = self.rows()
+        self.assertEqual(rows, {"first": 8000, "second": 7000})
+        self.assertIn("1 wait had not ended", said)
+
+    def test_the_end_of_a_task_is_no_wait(self):
+        self.leave(0x1004, 1000)
+        self.come(1400)
+        self.made.time = 2000
+        self.end(2000, 5)
+        self.leave(0x1014, 2100)
+        self.leave(0x1004, 3000, tid=6)
+        self.come(4000, tid=6)
+        rows, said = self.rows()
+        self.assertEqual(rows, {"first": 1400, "second": 0})
+        self.assertEqual(said, "")
+
+    def test_recordings_without_switches_are_refused(self):
+        self.made.sample(5, 0x1004)
+        self.made.write(os.path.join(self.folder, "w.data"))
+        done = self.pfm("report", "--off-cpu", "w.data")
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn("no records of context switches; take them with pfm record --off-cpu",
+                      done.stderr)
+        for args in ["--off-cpu", "-g"], ["--off-cpu", "--html", "x"]:
+            self.assertIn("--off-cpu can be combined with",
+                          self.pfm("report", *args, "w.data").stderr)
+        self.assertIn("--off-cpu cannot be combined",
+                      self.pfm("record", "--off-cpu", "-M", "ipc", "--", "true").stderr)
+
+
+if __name__ == "__main__":
+    tap.main()
