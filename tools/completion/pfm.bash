@@ -103,7 +103,7 @@ _pfm() {
 		fi
 		;;
 	mem) COMPREPLY=($(compgen -W 'record report' -f -- "$_pfm_current")) ;;
-	import | annotate | diff | export) COMPREPLY=($(compgen -f -- "$_pfm_current")) ;;
+	import | annotate | diff | export | archive) COMPREPLY=($(compgen -f -- "$_pfm_current")) ;;
 	alpha) COMPREPLY=($(compgen -W 'session device' -f -- "$_pfm_current")) ;;
 	esac
 }

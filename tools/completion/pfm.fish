@@ -99,5 +99,5 @@ complete -c pfm -n '__pfm_is stat record export' -s o -r -F
 complete -c pfm -n '__pfm_is export' -s f -x -a 'pprof script firefox speedscope folded chrome callgrind otlp csv json brstack'
 complete -c pfm -n '__pfm_is list show encode dispatch header metric plan' -a '(__pfm_events)'
 complete -c pfm -n '__pfm_is mem' -a 'record report'
-complete -c pfm -n '__pfm_is import session report export diff annotate mem' -F
+complete -c pfm -n '__pfm_is import session report export archive diff annotate mem' -F
 complete -c pfm -n '__pfm_is stat record top mem device' -a '(__fish_complete_subcommand)'

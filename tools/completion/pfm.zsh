@@ -59,7 +59,7 @@ _pfm() {
 	fi
 	case $command in
 	list | show | encode | dispatch | header | metric | plan) _pfm_events ;;
-	import | session | report | export | diff | annotate) _files ;;
+	import | session | report | export | archive | diff | annotate) _files ;;
 	mem) compadd record report; _files ;;
 	stat | record | top | device) _command_names -e ;;
 	esac

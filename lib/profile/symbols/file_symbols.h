@@ -38,6 +38,7 @@ struct file_symbols {
 struct symbol_sources {
 	const char *debug_folder;         /* of separate debug files */
 	const char *store;                /* files by build id, which the user names, or NULL */
+	const char *recording_store;      /* the folder beside the recording, or NULL */
 	uint64_t table_bytes;             /* of symbols and names that were read so far */
 	struct trust trust;               /* of these files */
 	struct file_checksums *checksums; /* of separate debug files; NULL: each is read */

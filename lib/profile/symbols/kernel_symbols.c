@@ -5,7 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include "profile/messages.h"
+#include "profile/regular_file.h"
+#include "profile/symbols/symbols.h"
 
 void kernel_symbols_expect_symbol(struct kernel_symbols *k, const char *name, uint64_t address)
 {
@@ -55,10 +59,31 @@ static bool add_function(struct kernel_symbols *k, const char *name, uint64_t st
 	return false;
 }
 
+/* The list that was stored beside the recording, if it belongs to root or to the owner of the
+ * recording; else that of the running kernel. */
+static FILE *open_kernel_list(const struct kernel_symbols *k)
+{
+	const struct symbol_sources *s = k->sources;
+	char path[4096] = "";
+	struct stat st;
+	FILE *f = NULL;
+	int fd = -1;
+
+	if (s && s->recording_store)
+		snprintf(path, sizeof(path), "%s/" KERNEL_LIST_NAME, s->recording_store);
+	if (*path)
+		fd = open_regular_file(path, &st);
+	if (fd >= 0 && (st.st_uid == 0 || st.st_uid == s->trust.recorder))
+		f = fdopen(fd, "r");
+	if (fd >= 0 && !f)
+		close(fd);
+	return f ? f : fopen("/proc/kallsyms", "re");
+}
+
 static void load_kernel_symbols(struct kernel_symbols *k)
 {
 	bool is_another = false, is_starved = false;
-	FILE *f = fopen("/proc/kallsyms", "re");
+	FILE *f = open_kernel_list(k);
 	size_t size = 0;
 	char *line = NULL;
 

@@ -75,14 +75,19 @@ static unsigned long read_inner_pid(uint32_t pid)
 	return n > 1 ? inner : 0;
 }
 
-enum { MAP_PATH = 96 };
+enum { MAP_PATH = 4096 };
 
 /* The open map, or NULL; its path in @path. */
 static FILE *open_map(const struct perf_maps *maps, uint32_t pid, char path[MAP_PATH])
 {
 	unsigned long inner;
-	FILE *f;
+	FILE *f = NULL;
 
+	if (maps->store && (size_t)snprintf(path, MAP_PATH, "%s/perf-%lu.map", maps->store,
+	                                    (unsigned long)pid) < MAP_PATH)
+		f = open_trusted_file(maps, pid, path);
+	if (f)
+		return f;
 	snprintf(path, MAP_PATH, "/tmp/perf-%lu.map", (unsigned long)pid);
 	f = open_trusted_file(maps, pid, path);
 	inner = f ? 0 : read_inner_pid(pid);

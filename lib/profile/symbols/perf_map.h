@@ -17,6 +17,7 @@ struct perf_maps {
 	uint32_t n;
 	size_t capacity;
 	const struct trust *trust; /* NULL: of running processes */
+	const char *store;         /* the folder beside the recording, with maps; NULL: none */
 };
 
 /* Notes that process @pid has mapped the file at @path, which is a compiler's dump if it is called

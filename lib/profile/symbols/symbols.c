@@ -95,6 +95,7 @@ void symbols_set_stores(struct symbols *all, const char *recording, const char *
 		all->stores[STORE_OF_RECORDING] = NULL;
 	all->stores[STORE_OF_USER] = folder ? strdup(folder) : NULL;
 	all->sources.store = all->stores[STORE_OF_USER];
+	all->sources.recording_store = all->stores[STORE_OF_RECORDING];
 }
 
 const struct trust *symbols_get_trust(const struct symbols *all)
@@ -365,6 +366,18 @@ static void load_symbols(struct object *o)
 		                     o->path);
 	else
 		report_missing_file(o);
+}
+
+const char *symbols_get_recording_store(const struct symbols *all)
+{
+	return all->stores[STORE_OF_RECORDING];
+}
+
+const char *symbols_get_path(struct object *o)
+{
+	if (!o->loaded)
+		load_symbols(o);
+	return o->file ? o->file->path : NULL;
 }
 
 bool symbols_is_missing(struct object *o)

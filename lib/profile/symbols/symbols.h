@@ -12,6 +12,8 @@
 
 /* Of the folder beside a recording, in which files are by build id. */
 #define STORE_SUFFIX ".files"
+/* In that folder: the functions of the kernel, as /proc/kallsyms has them. */
+#define KERNEL_LIST_NAME "kallsyms"
 
 #define DEBUG_FOLDER "/usr/lib/debug" /* of separate debug files, if no other is given */
 
@@ -31,6 +33,10 @@ void symbols_set_recording(struct symbols *all, const struct stat *st);
  * "FILE.files", whose files must belong to root or to the owner of the recording, and that which
  * the user names, or NULL. */
 void symbols_set_stores(struct symbols *all, const char *recording, const char *folder);
+/* The folder beside the recording, or NULL. */
+const char *symbols_get_recording_store(const struct symbols *all);
+/* The path of the file that the object's symbols came from, or NULL. */
+const char *symbols_get_path(struct object *object);
 /* Is the object a file that is gone, or has changed since the recording? */
 bool symbols_is_missing(struct object *object);
 /* Whose files name code. */
