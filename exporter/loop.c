@@ -2,6 +2,7 @@
 /* pfm serve: reads the counters at each interval, and serves them until a signal ends it. */
 #include "common/pfm.h"
 #include "series/series.h"
+#include "container.h"
 #include "serve.h"
 #include "web.h"
 
@@ -29,8 +30,11 @@ static int update_groups(struct serve *s)
 	const uint64_t own = SERVE_SELF_SERIES + MACHINE_SERIES;
 	uint64_t size = s->max_series > own ? s->max_series - own : 0;
 
-	return update_cgroups(&s->job, size < SIZE_MAX ? (size_t)size : SIZE_MAX, !s->paused_since,
-	                      &s->cgroups);
+	int rc = update_cgroups(&s->job, size < SIZE_MAX ? (size_t)size : SIZE_MAX,
+	                        !s->paused_since, &s->cgroups);
+
+	name_containers(s);
+	return rc;
 }
 
 /* Counts on CPUs that have come on line, from the next interval on. Events that cannot be opened
@@ -245,6 +249,8 @@ static int open_outputs(struct serve *s)
 		rc = start_http(s);
 	if (rc == EXIT_DONE)
 		rc = open_lines(s);
+	if (rc == EXIT_DONE)
+		rc = open_kubelet(s);
 	return rc == EXIT_DONE ? open_otlp(s) : rc;
 }
 
@@ -374,6 +380,7 @@ static int do_work(struct serve *s, uint64_t *next, uint64_t *slot_end)
 
 	if (turn < 0 || wait < 0 || !run_http(s) || !run_lines(s))
 		return -1;
+	wait = run_kubelet(s, wait);
 	wait = run_otlp(s, turn < wait ? turn : wait);
 	if (wait < 0)
 		return -1;
@@ -437,6 +444,7 @@ int serve_counts(struct serve *s)
 	if (rc == EXIT_DONE)
 		rc = serve_until_signal(s, signals);
 	close_otlp(s);
+	close_kubelet(s);
 	close_lines(s);
 	stop_http(s);
 	close_textfile(s);

@@ -197,6 +197,12 @@ void put_self_series(struct exposition *x, const struct serve *s)
 		          "The length of a cycle of turns, which readings are of.",
 		          s->job.rotation.info.n_slots * s->job.rotation.info.slot_seconds);
 	}
+	if (s->kubelet_url) {
+		put_counter(x, "perfmon_kubelet_answers", "Lists of pods that the kubelet sent.",
+		            s->figures.kubelet_answers);
+		put_counter(x, "perfmon_kubelet_failures", "Requests to the kubelet that failed.",
+		            s->figures.kubelet_failures);
+	}
 	if (s->job.targets.has_cgroup_patterns) {
 		put_gauge(x, "perfmon_cgroups", "", "Control groups that are counted.",
 		          s->job.targets.n);

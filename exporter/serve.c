@@ -10,6 +10,8 @@
 #include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+#include <unistd.h>
 
 enum {
 	OPT_LISTEN = LONG_ONLY,
@@ -27,6 +29,10 @@ enum {
 	OPT_WISH,
 	OPT_SHIFT,
 	OPT_EACH_CGROUP,
+	OPT_CONTAINERS,
+	OPT_KUBELET,
+	OPT_KUBELET_TOKEN,
+	OPT_KUBELET_CA,
 	OPT_PER_CPU,
 	OPT_PER_CORE,
 	OPT_PER_DIE,
@@ -92,6 +98,15 @@ static const struct command_option options[] = {
 	{ OPT_EACH_CGROUP, "for-each-cgroup", "NAME,...",
 	  "count every event for each of these control groups; a pattern such as "
 	  "'kubepods.slice/*' means those that there are, and those to come" },
+	{ OPT_CONTAINERS, "containers", NULL,
+	  "count every event for each container, besides the whole machine" },
+	{ OPT_KUBELET, "kubelet", "URL",
+	  "with --containers: the kubelet that names pods and containers, such as "
+	  "https://127.0.0.1:10250 or http://127.0.0.1:10255" },
+	{ OPT_KUBELET_TOKEN, "kubelet-token", "FILE",
+	  "the token for it; with https by default that of the pod's service account" },
+	{ OPT_KUBELET_CA, "kubelet-ca", "FILE",
+	  "certificates of the authority that has signed the kubelet's, or none to trust any" },
 	{ OPT_PER_CPU, "per-cpu", NULL, "serve the counts of each CPU instead of their sum" },
 	{ OPT_PER_CORE, "per-core", NULL, "serve the counts of each core" },
 	{ OPT_PER_DIE, "per-die", NULL, "serve the counts of each die" },
@@ -178,6 +193,18 @@ static int parse_serve_option(struct command_args *args, struct serve *s, int id
 	case OPT_SHIFT: job->rotation.is_shifted = true; break;
 	case OPT_GIVE_WAY: s->lock_path = value ? value : USUAL_LOCK; break;
 	case OPT_EACH_CGROUP: return set_cgroups(args, job, value);
+	case OPT_CONTAINERS: s->has_containers = true; break;
+	case OPT_KUBELET:
+		s->kubelet_url = value;
+		return is_http_url(value)
+		               ? -1
+		               : report_usage_error(args,
+		                                    "expected a URL such as "
+		                                    "https://127.0.0.1:10250 after --kubelet, got "
+		                                    "'%s'.",
+		                                    value);
+	case OPT_KUBELET_TOKEN: s->kubelet_token = value; break;
+	case OPT_KUBELET_CA: s->kubelet_authority = value; break;
 	case OPT_PER_CPU: return set_aggregation(args, job, BY_CPU);
 	case OPT_PER_CORE: return set_aggregation(args, job, BY_CORE);
 	case OPT_PER_DIE: return set_aggregation(args, job, BY_DIE);
@@ -214,6 +241,29 @@ static char *join_options(char *const *argv, int argc)
 	return text;
 }
 
+/* The token that Kubernetes gives to each pod that may have one. */
+#define USUAL_TOKEN "/var/run/secrets/kubernetes.io/serviceaccount/token"
+
+/* Returns an exit status, or -1 to continue. */
+static int prepare_containers(struct command_args *args, struct serve *s)
+{
+	struct stat_targets *t = &s->job.targets;
+
+	if (!s->has_containers)
+		return s->kubelet_url ? report_usage_error(args, "--kubelet needs --containers.")
+		                      : -1;
+	if (t->cgroups)
+		return report_usage_error(args,
+		                          "--containers and --for-each-cgroup cannot be combined.");
+	if (s->kubelet_url && !s->kubelet_token && strncasecmp(s->kubelet_url, "https", 5) == 0 &&
+	    access(USUAL_TOKEN, F_OK) == 0)
+		s->kubelet_token = USUAL_TOKEN;
+	t->each_cgroup = t->tell_cgroups = t->has_cgroup_patterns = t->adds_whole = true;
+	t->selects = is_container_group;
+	s->job.options.no_ratios = true;
+	return -1;
+}
+
 static int read_options(struct command_args *args, struct serve *s)
 {
 	const char *value;
@@ -235,6 +285,9 @@ static int read_options(struct command_args *args, struct serve *s)
 		return args->status;
 	if (!s->job.rotation.is_on && (s->job.rotation.n_wishes || s->job.rotation.is_shifted))
 		return report_usage_error(args, "--wish and --shift need --rotate.");
+	status = prepare_containers(args, s);
+	if (status >= 0)
+		return status;
 	set_usual_intervals(s);
 	if (!s->job.request.events.n && !s->job.request.metric_names.n &&
 	    !event_list_add(&s->job.request.events,

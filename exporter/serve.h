@@ -73,6 +73,7 @@ struct serve_figures {
 	uint64_t deferrals; /* refusals because the processor time of the budget was used up */
 	uint64_t closed;    /* connections that were closed because they took too long */
 	uint64_t textfile_errors, line_answers;
+	uint64_t kubelet_answers, kubelet_failures;
 	uint64_t otlp_sent, otlp_retries, otlp_dropped, otlp_rejected;
 	double reading_seconds;  /* how long the last reading took */
 	double interval_seconds; /* the time that it covers */
@@ -118,6 +119,11 @@ struct serve {
 	struct serve_http *http;
 	const char *lines_path; /* of --lines; NULL: not given */
 	struct serve_lines *lines;
+	bool has_containers;           /* --containers */
+	const char *kubelet_url;       /* of --kubelet; NULL: not given */
+	const char *kubelet_token;     /* file of --kubelet-token; NULL: without a token */
+	const char *kubelet_authority; /* file of --kubelet-ca, "none"; NULL: those of the system */
+	struct serve_kubelet *kubelet;
 	const char *otlp_url; /* of --otlp; NULL: not given */
 	char *command_line;   /* the options */
 	struct serve_otlp *otlp;
@@ -138,7 +144,7 @@ bool refresh_counts(struct serve *s);
 
 /* ---- figures about itself (self.c) ----------------------------------------------------------- */
 
-enum { SERVE_SELF_SERIES = 58 };
+enum { SERVE_SELF_SERIES = 60 };
 uint64_t count_open_files(void);
 /* Call this when the service begins. */
 void note_start_time(void);
@@ -209,6 +215,13 @@ int compute_lines_timeout(const struct serve *s, int most);
 /* Handles requests. False if the counters could not be read. */
 bool run_lines(struct serve *s);
 void close_lines(struct serve *s);
+
+/* ---- containers (containers.c) --------------------------------------------------------------- */
+
+/* True if @path, below the mount of control groups, is the group of a container. */
+bool is_container_group(const char *path);
+/* Gives new containers their labels. Call this after each change of the groups or of the names. */
+void name_containers(struct serve *s);
 
 /* ---- what OTLP says about the service and its machine (resource.c) --------------------------- */
 

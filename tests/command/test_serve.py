@@ -1990,14 +1990,16 @@ class Container(unittest.TestCase):
     """examples/container: the fewest rights, and files that their readers accept."""
 
     FOLDER = os.path.join(SOURCE, "examples/container")
+    KUBERNETES = os.path.join(SOURCE, "examples/kubernetes")
 
-    def load(self, name):
+    def load(self, name, folder=FOLDER):
+        """The last document of a file."""
         try:
             import yaml    # pylint: disable=import-outside-toplevel
         except ImportError:
             self.skipTest("yaml is missing (Debian package python3-yaml)")
-        with open(os.path.join(self.FOLDER, name), encoding="utf-8") as f:
-            return yaml.safe_load(f)
+        with open(os.path.join(folder, name), encoding="utf-8") as f:
+            return list(yaml.safe_load_all(f))[-1]
 
     def allowed(self):
         """The system calls of the filter."""
@@ -2037,7 +2039,7 @@ class Container(unittest.TestCase):
         self.check_arguments(service["command"])
 
     def test_daemonset(self):
-        spec = self.load("daemonset.yaml")["spec"]["template"]["spec"]
+        spec = self.load("daemonset.yaml", self.KUBERNETES)["spec"]["template"]["spec"]
         container = spec["containers"][0]
         self.assertEqual(container["securityContext"]["capabilities"],
                          {"drop": ["ALL"], "add": ["PERFMON"]})
@@ -2046,7 +2048,36 @@ class Container(unittest.TestCase):
         self.assertFalse({"hostPID", "hostNetwork", "hostIPC"} & set(spec))
         self.assertFalse(container["securityContext"].get("privileged"))
         self.assertTrue(all(mount["readOnly"] for mount in container["volumeMounts"]))
+        self.assertIn("--containers", container["args"])
         self.check_arguments(container["args"])
+
+    def test_kubernetes(self):
+        """What kubectl makes of the folder: one right, to get the list of pods; labels that select
+        each other; one namespace."""
+        if not shutil.which("kubectl"):
+            self.skipTest("kubectl is missing")
+        try:
+            import yaml    # pylint: disable=import-outside-toplevel
+        except ImportError:
+            self.skipTest("yaml is missing (Debian package python3-yaml)")
+        found = {d["kind"]: d for d in yaml.safe_load_all(run("kubectl", "kustomize",
+                                                              self.KUBERNETES))}
+        self.assertEqual(set(found), {"ServiceAccount", "ClusterRole", "ClusterRoleBinding",
+                                      "DaemonSet", "PodMonitor"})
+        self.assertEqual(found["ClusterRole"]["rules"],
+                         [{"apiGroups": [""], "resources": ["nodes/pods"], "verbs": ["get"]}])
+        namespaces = {d["metadata"].get("namespace") for kind, d in found.items()
+                      if not kind.startswith("Cluster")}
+        self.assertEqual(namespaces, {found["ClusterRoleBinding"]["subjects"][0]["namespace"]})
+        spec = found["DaemonSet"]["spec"]
+        labels = spec["template"]["metadata"]["labels"]
+        self.assertEqual(spec["selector"]["matchLabels"], labels)
+        monitor = found["PodMonitor"]["spec"]
+        self.assertLessEqual(monitor["selector"]["matchLabels"].items(), labels.items())
+        self.assertEqual([e["port"] for e in monitor["podMetricsEndpoints"]],
+                         [p["name"] for p in spec["template"]["spec"]["containers"][0]["ports"]])
+        self.assertEqual(spec["template"]["spec"]["serviceAccountName"],
+                         found["ServiceAccount"]["metadata"]["name"])
 
     def test_system_calls(self):
         """The filter allows what the service calls, and few others."""

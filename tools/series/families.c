@@ -40,7 +40,9 @@ static void add_place_labels(struct label_list *l, const struct stat_options *op
 {
 	const char *place = row->label + row->place;
 
-	if (row->part && row->part->cgroup)
+	for (unsigned i = 0; row->part && i < row->part->n_labels; i++)
+		add_label(l, row->part->labels[i].name, row->part->labels[i].value);
+	if (row->part && row->part->cgroup && !row->part->labels)
 		add_label(l, "cgroup", row->part->label);
 	if (options->by == BY_THREAD)
 		add_label(l, "thread", row->label);
@@ -87,6 +89,13 @@ const struct label *extend_labels(struct label_list *l, const char *name, const 
 	return l->at;
 }
 
+bool is_series_hidden(const struct stat_job *job, unsigned row)
+{
+	const struct stat_target *part = job->result.rows[row].part;
+
+	return job->report.series->rows[row].is_repeated || (part && part->is_hidden);
+}
+
 /* ---- counts ---------------------------------------------------------------------------------- */
 
 static void put_count_sample(struct exposition *x, const struct stat_job *job, unsigned i,
@@ -122,7 +131,7 @@ static void put_count_family(struct exposition *x, const struct stat_job *job, u
 	for (unsigned i = first; i < job->result.n_rows; i++) {
 		const struct row_series *r = &job->report.series->rows[i];
 
-		if (!r->is_repeated && strcmp(r->family.name, f.name) == 0)
+		if (!is_series_hidden(job, i) && strcmp(r->family.name, f.name) == 0)
 			put_count_sample(x, job, i, &r->family.unit);
 	}
 }
@@ -157,7 +166,7 @@ static void put_running_shares(struct exposition *x, const struct stat_job *job)
 			     share = (counted < 1 ? counted : 1) *
 		                     (1 - job->report.series->paused_share);
 
-		if (!job->report.series->rows[i].is_repeated &&
+		if (!is_series_hidden(job, i) &&
 		    (t->count.enabled > 0 || (t->counted && t->enabled > 0)))
 			put_real_sample(x, list_count_labels(&labels, job, &job->result.rows[i]),
 			                share);
@@ -173,7 +182,7 @@ static void put_slot_errors(struct exposition *x, const struct stat_job *job)
 	             "Standard error of the count of the last interval, as a share of it, from how "
 	             "its turns differ.");
 	for (unsigned i = 0; i < job->result.n_rows; i++)
-		if (!job->report.series->rows[i].is_repeated && job->result.rows[i].tally.counted &&
+		if (!is_series_hidden(job, i) && job->result.rows[i].tally.counted &&
 		    is_scaled(&job->result.rows[i].tally.count) &&
 		    job->report.series->rows[i].slot_error >= 0)
 			put_real_sample(x, list_count_labels(&labels, job, &job->result.rows[i]),

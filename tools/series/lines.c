@@ -80,7 +80,7 @@ void put_count_lines(FILE *out, const struct stat_job *job, const char *pattern)
 	const struct series *s = job->report.series;
 
 	for (unsigned i = 0; i < job->result.n_rows; i++)
-		if (!s->rows[i].is_repeated && fnmatch(pattern, s->rows[i].event, 0) == 0)
+		if (!is_series_hidden(job, i) && fnmatch(pattern, s->rows[i].event, 0) == 0)
 			put_count_line(out, job, i);
 	for (unsigned i = 0; i < s->n_metrics; i++)
 		if (s->metrics[i].is_computed &&

@@ -72,7 +72,7 @@ static bool get_count_item(const struct stat_job *job, unsigned i, struct qualit
 {
 	const struct series *s = job->report.series;
 
-	if (s->rows[i].is_repeated)
+	if (is_series_hidden(job, i))
 		return false;
 	list_count_labels(&out->labels, job, &job->result.rows[i]);
 	out->quality = get_series_quality(s, &job->result.rows[i]);

@@ -232,6 +232,7 @@ bool update_series(struct stat_job *job, double elapsed)
 		struct metric_series *m = &job->report.series->metrics[i];
 
 		m->is_computed =
+			!is_series_hidden(job, m->row) &&
 			compute_stat_metric(job, &job->result.metrics.at[m->metric],
 		                            job->result.rows[m->row].label, elapsed, &m->answer);
 	}

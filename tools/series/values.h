@@ -30,7 +30,7 @@ struct named_processor {
 enum {
 	MAX_PROCESSORS = 8,
 	N_QUALITIES = PFM_QUALITY_SIMULATED + 1,
-	MAX_LABELS = 10,
+	MAX_LABELS = 16,
 	PLACE_MAX = 16
 };
 
@@ -59,6 +59,8 @@ const struct label *list_metric_labels(struct label_list *l, const struct stat_j
                                        const struct metric_series *m);
 /* Appends to the list. */
 const struct label *extend_labels(struct label_list *l, const char *name, const char *value);
+/* True if another row has the series, or it waits for its labels. */
+bool is_series_hidden(const struct stat_job *job, unsigned row);
 /* A control group that had nothing to do has counted all there was. */
 bool has_series_value(const struct series *s, const struct stat_row *row);
 bool has_metric_value(const struct metric_series *m);

@@ -6,6 +6,7 @@
 #include "series/series.h"
 #include "stat/stat.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <glob.h>
 #include <limits.h>
@@ -16,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PATH_SIZE = 4096, KEPT_FILES = 160 /* for clients, files and readings */ };
+enum { PATH_SIZE = 4096, MAX_DEPTH = 24, KEPT_FILES = 160 /* for clients, files and readings */ };
 
 /* A folder that a pattern matches. */
 struct found_cgroup {
@@ -225,13 +226,62 @@ static void remove_repeated(struct found_cgroups *f)
 	f->n = n;
 }
 
+static bool sort_found(struct found_cgroups *f)
+{
+	if (f->n)
+		qsort(f->at, f->n, sizeof(*f->at), compare_paths);
+	remove_repeated(f);
+	return true;
+}
+
+/* Adds the folder at @path, whose first @mount_len bytes are the mount, if it is selected, or those
+ * below it. False if a folder cannot be listed for lack of files or memory. */
+static bool visit_folder(struct found_cgroups *f, const struct stat_targets *targets, char *path,
+                         size_t mount_len, unsigned depth)
+{
+	const size_t len = strlen(path);
+	const struct dirent *entry;
+	bool is_good = true;
+	DIR *folder;
+
+	if (len > mount_len && targets->selects(path + mount_len + 1))
+		return add_folders(f, &path, 1);
+	folder = depth < MAX_DEPTH ? opendir(path) : NULL;
+	if (!folder)
+		return depth == MAX_DEPTH || !stop_at_shortage(path, errno);
+	while (is_good && (entry = readdir(folder))) {
+		if (entry->d_type != DT_DIR || *entry->d_name == '.' ||
+		    len + strlen(entry->d_name) + 2 > PATH_SIZE)
+			continue;
+		snprintf(path + len, PATH_SIZE - len, "/%s", entry->d_name);
+		is_good = visit_folder(f, targets, path, mount_len, depth + 1);
+		path[len] = '\0';
+	}
+	closedir(folder);
+	return is_good;
+}
+
+/* Finds the groups that the caller selects. False if they cannot be listed. */
+static bool list_selected(struct found_cgroups *f, const struct stat_targets *targets,
+                          const char *mount)
+{
+	char path[PATH_SIZE];
+
+	snprintf(path, sizeof(path), "%s", mount);
+	return visit_folder(f, targets, path, strlen(path), 0);
+}
+
 /* Finds all groups that match the patterns, sorted by path. False if they cannot be listed. */
 static bool list_cgroups(const struct stat_targets *targets, struct cgroup_figures *figures,
                          struct found_cgroups *f)
 {
-	char *copy = strdup(targets->cgroups), *rest = copy, *pattern;
-	bool is_good = copy != NULL;
+	char *copy, *rest, *pattern;
+	bool is_good;
 
+	if (targets->selects)
+		return list_selected(f, targets, figures->mount) && sort_found(f);
+	copy = rest = strdup(targets->cgroups);
+	is_good = copy != NULL;
 	figures->n_missing = 0;
 	while (is_good && (pattern = strsep(&rest, ","))) {
 		const size_t before = f->n;
@@ -240,12 +290,7 @@ static bool list_cgroups(const struct stat_targets *targets, struct cgroup_figur
 		figures->n_missing += *pattern && f->n == before && !is_cgroup_pattern(pattern);
 	}
 	free(copy);
-	if (!is_good)
-		return false;
-	if (f->n)
-		qsort(f->at, f->n, sizeof(*f->at), compare_paths);
-	remove_repeated(f);
-	return true;
+	return is_good && sort_found(f);
 }
 
 /* ---- parts ----------------------------------------------------------------------------------- */
@@ -270,6 +315,15 @@ static bool reserve_parts(struct stat_job *job, size_t more)
 	return true;
 }
 
+/* True if a folder is not counted so far. */
+static bool has_new(const struct found_cgroups *f)
+{
+	for (size_t i = 0; i < f->n; i++)
+		if (!f->at[i].is_counted)
+			return true;
+	return false;
+}
+
 /* Marks parts whose group was removed. Returns their number. */
 static unsigned mark_gone(struct stat_targets *targets, struct found_cgroups *f)
 {
@@ -278,10 +332,16 @@ static unsigned mark_gone(struct stat_targets *targets, struct found_cgroups *f)
 	for (struct stat_target *p = targets->list; p < targets->list + targets->n; p++) {
 		const struct found_cgroup key = { .path = p->cgroup };
 		struct found_cgroup *found =
-			f->n ? bsearch(&key, f->at, f->n, sizeof(key), compare_paths) : NULL;
+			f->n && p->cgroup ? bsearch(&key, f->at, f->n, sizeof(key), compare_paths)
+					  : NULL;
+		const bool is_removed = p->cgroup && (!found || found->id != p->cgroup_id);
 
-		p->is_gone = !found || found->id != p->cgroup_id;
-		if (!p->is_gone)
+		/* The last counts of a container are served once more. */
+		p->is_gone = is_removed && (!targets->selects || p->has_ended);
+		p->has_ended = is_removed;
+		if (is_removed && !p->is_gone)
+			continue;
+		if (!p->is_gone && found)
 			found->is_counted = true;
 		n += p->is_gone;
 	}
@@ -459,9 +519,8 @@ int update_cgroups(struct stat_job *job, size_t most_series, bool is_counting,
 	figures->n_omitted = figures->n_without_files = 0;
 	if (n_gone)
 		is_good = remove_gone(job, figures, n_gone);
-	if (is_good && f.n > n_kept)
-		is_good =
-			reserve_parts(job, f.n - n_kept) && add_new(job, &f, most_series, figures);
+	if (is_good && has_new(&f))
+		is_good = reserve_parts(job, f.n) && add_new(job, &f, most_series, figures);
 	free_found(&f);
 	if (!is_good)
 		return report_no_memory();

@@ -65,14 +65,26 @@ struct stat_row {
 	struct slot_rates slot_rates; /* with --rotate */
 };
 
+enum { MAX_TARGET_LABELS = 8 };
+
+struct target_label {
+	const char *name;
+	char *value;
+};
+
 /* A session of its own: counts of a task, of a control group, or of everything on the listed
  * CPUs. */
 struct stat_target {
 	int pid;     /* 0: the command, or no task */
 	bool thread; /* counts this thread alone */
 	char *cgroup, *label;
-	uint64_t cgroup_id;      /* for groups found by a pattern: the inode of the folder */
-	bool is_gone;            /* the group has been removed */
+	uint64_t cgroup_id;          /* for groups found by a pattern: the inode of the folder */
+	bool is_gone;                /* the group has been removed */
+	bool has_ended;              /* and its last counts have been served */
+	bool is_hidden;              /* its series wait for their labels */
+	uint64_t seen;               /* time at which it was found */
+	struct target_label *labels; /* instead of that of the group; NULL: without */
+	unsigned n_labels;
 	unsigned first, n_texts; /* its range of the job's events */
 	pfm_session_t *session;
 	struct alpha_emulator *emulator; /* device of the session, or NULL */
@@ -312,6 +324,8 @@ struct stat_targets {
 	char *cgroups;            /* comma-separated names */
 	bool has_cgroup_patterns; /* the names are patterns: groups are added and removed while
 	                             counting */
+	bool (*selects)(const char *path); /* all groups that it selects, instead of patterns */
+	bool adds_whole;                   /* the whole machine besides the groups */
 	bool each_cgroup, tell_cgroups;
 	bool skips_refused; /* targets that cannot be opened are skipped without a message */
 	struct stat_target *list;

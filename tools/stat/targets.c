@@ -35,7 +35,7 @@ struct stat_target *add_target(struct stat_targets *targets, unsigned first, uns
 
 int make_targets(struct stat_job *job)
 {
-	if (job->targets.has_cgroup_patterns)
+	if (job->targets.has_cgroup_patterns && !job->targets.adds_whole)
 		return EXIT_DONE;
 	if (job->targets.cgroups)
 		return add_cgroups(job);
@@ -463,6 +463,9 @@ void free_target(struct stat_target *p)
 	free(p->turns);
 	free(p->planned_groups);
 	free(p->is_on);
+	while (p->n_labels)
+		free(p->labels[--p->n_labels].value);
+	free(p->labels);
 }
 
 void free_targets(struct stat_job *job)
