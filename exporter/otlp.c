@@ -6,6 +6,7 @@
  * receiver names. Requests that it refuses otherwise are dropped. All losses are counted. */
 #include "common/http_url.h"
 #include "common/pfm.h"
+#include "otlp_settings.h"
 #include "serve.h"
 
 #include <stdlib.h>
@@ -28,7 +29,6 @@
 enum {
 	MAX_QUEUE = 32,
 	MAX_QUEUE_BYTES = 16 << 20,
-	REQUEST_MS = 10000, /* for a whole request */
 	CONNECT_MS = 3000,
 	FIRST_WAIT_MS = 1000, /* before the second attempt */
 	LONGEST_WAIT_MS = 60000,
@@ -43,6 +43,7 @@ struct otlp_request {
 struct serve_otlp {
 	char *url;
 	char name[HTTP_URL_SIZE]; /* the URL without secrets, for messages */
+	struct otlp_settings settings;
 	CURLM *multi;
 	CURL *easy;
 	struct curl_slist *headers;
@@ -86,26 +87,42 @@ static uint64_t read_system_clock(void)
 	return (uint64_t)t.tv_sec * NS + (uint64_t)t.tv_nsec;
 }
 
+static bool add_header(void *arg, const char *header)
+{
+	struct serve_otlp *o = arg;
+	struct curl_slist *more = curl.curl_slist_append(o->headers, header);
+
+	o->headers = more ? more : o->headers;
+	return more;
+}
+
+/* Sets a file of the settings. False without memory. */
+static bool set_file(const struct serve_otlp *o, CURLoption option, const char *path)
+{
+	return !path || !curl.curl_easy_setopt(o->easy, option, path);
+}
+
 static bool set_options(struct serve_otlp *o)
 {
-	o->headers = curl.curl_slist_append(NULL, "Content-Type: application/x-protobuf");
-	o->headers = curl.curl_slist_append(o->headers, "Expect:");
-#ifdef HAVE_ZLIB
-	o->headers = curl.curl_slist_append(o->headers, "Content-Encoding: gzip");
-#endif
-	return o->headers && !curl.curl_easy_setopt(o->easy, CURLOPT_URL, o->url) &&
+	return add_header(o, "Content-Type: application/x-protobuf") && add_header(o, "Expect:") &&
+	       (!o->settings.has_gzip || add_header(o, "Content-Encoding: gzip")) &&
+	       !curl.curl_easy_setopt(o->easy, CURLOPT_URL, o->url) &&
 	       !curl.curl_easy_setopt(o->easy, CURLOPT_HTTPHEADER, o->headers) &&
 	       !curl.curl_easy_setopt(o->easy, CURLOPT_NOSIGNAL, 1L) &&
-	       !curl.curl_easy_setopt(o->easy, CURLOPT_TIMEOUT_MS, (long)REQUEST_MS) &&
+	       !curl.curl_easy_setopt(o->easy, CURLOPT_TIMEOUT_MS, o->settings.timeout_ms) &&
 	       !curl.curl_easy_setopt(o->easy, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_MS) &&
 	       !curl.curl_easy_setopt(o->easy, CURLOPT_ERRORBUFFER, o->error) &&
 	       !curl.curl_easy_setopt(o->easy, CURLOPT_USERAGENT, "perfmon/" PERFMON_VERSION) &&
-	       !curl.curl_easy_setopt(o->easy, CURLOPT_WRITEFUNCTION, ignore_curl_answer);
+	       !curl.curl_easy_setopt(o->easy, CURLOPT_WRITEFUNCTION, ignore_curl_answer) &&
+	       set_file(o, CURLOPT_CAINFO, o->settings.authority) &&
+	       set_file(o, CURLOPT_SSLCERT, o->settings.certificate) &&
+	       set_file(o, CURLOPT_SSLKEY, o->settings.key);
 }
 
 int open_otlp(struct serve *s)
 {
 	struct serve_otlp *o;
+	int rc;
 
 	if (!s->otlp_url)
 		return EXIT_DONE;
@@ -116,7 +133,12 @@ int open_otlp(struct serve *s)
 	o = s->otlp = calloc(1, sizeof(*o));
 	if (!o || curl.curl_global_init(CURL_GLOBAL_DEFAULT))
 		return report_no_memory();
-	o->url = complete_url(s->otlp_url);
+	rc = read_otlp_settings(s->otlp_url, &o->settings);
+	if (rc == EXIT_DONE)
+		rc = visit_otlp_headers(&o->settings, add_header, o);
+	if (rc != EXIT_DONE)
+		return rc;
+	o->url = complete_url(o->settings.url);
 	o->multi = curl.curl_multi_init();
 	o->easy = curl.curl_easy_init();
 	if (!o->url || !o->multi || !o->easy || !set_options(o))
@@ -185,9 +207,8 @@ static bool queue_request(struct serve *s)
 		message_free(&request);
 		return false;
 	}
-#ifdef HAVE_ZLIB
-	body = compress_serve_text(body, &size);
-#endif
+	if (o->settings.has_gzip)
+		body = compress_serve_text(body, &size);
 	if (!body)
 		return false;
 	drop_old_requests(s, size);

@@ -89,8 +89,7 @@ static const char *get_architecture(const char *machine)
 	return machine;
 }
 
-/* Replaces "%2C" and its like. */
-static void decode_percents(char *text)
+void decode_percents(char *text)
 {
 	char *to = text;
 	unsigned byte;

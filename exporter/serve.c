@@ -39,6 +39,8 @@ enum {
 	OPT_PER_SOCKET,
 	OPT_PER_NODE,
 	MS = 1000000,
+	LEAST_INTERVAL = 10, /* in milliseconds */
+	MOST_INTERVAL = 86400000,
 	KEPT_MEMORY = 1 << 20
 };
 
@@ -83,7 +85,7 @@ static const struct command_option options[] = {
 	  "give counts to local programs as lines, over a socket at PATH" },
 	{ OPT_OTLP, "otlp", "URL",
 	  "send metrics to this OpenTelemetry receiver, such as http://127.0.0.1:4318, at each "
-	  "interval" },
+	  "interval; env: to that of OTEL_EXPORTER_OTLP_ENDPOINT" },
 	{ OPT_BUDGET, "budget", "LIMITS",
 	  "use no more than this: cpu=0.5%,files=2000,counters-free=2,interrupts=2000/s, or some "
 	  "of it" },
@@ -139,7 +141,7 @@ static int set_interval(struct command_args *args, struct stat_timing *timing, c
 {
 	uint64_t ms;
 
-	if (!option_number(args, "--interval", value, 10, 86400000, &ms))
+	if (!option_number(args, "--interval", value, LEAST_INTERVAL, MOST_INTERVAL, &ms))
 		return args->status;
 	timing->interval = ms * MS;
 	return -1;
@@ -172,11 +174,11 @@ static int parse_serve_option(struct command_args *args, struct serve *s, int id
 		               : args->status;
 	case OPT_LINES: s->lines_path = value; break;
 	case OPT_OTLP:
-		if (!is_http_url(value))
+		if (strcmp(value, "env") != 0 && !is_http_url(value))
 			return report_usage_error(
 				args,
-				"expected a URL such as http://127.0.0.1:4318 after --otlp, got "
-				"'%s'.",
+				"expected env, or a URL such as http://127.0.0.1:4318, after "
+				"--otlp, got '%s'.",
 				value);
 		s->otlp_url = value;
 		break;
@@ -219,7 +221,11 @@ static int parse_serve_option(struct command_args *args, struct serve *s, int id
 static void set_usual_intervals(struct serve *s)
 {
 	const bool is_sent = s->textfile || s->otlp_url;
+	const char *text = s->otlp_url ? getenv("OTEL_METRIC_EXPORT_INTERVAL") : NULL;
+	const uint64_t given = text ? strtoull(text, NULL, 10) : 0;
 
+	if (!s->job.timing.interval && given >= LEAST_INTERVAL && given <= MOST_INTERVAL)
+		s->job.timing.interval = given * MS;
 	if (!s->job.timing.interval)
 		s->job.timing.interval = (is_sent ? usual_textfile_interval : usual_interval) * MS;
 	s->shared_ns = is_sent ? s->job.timing.interval / 2 : s->job.timing.interval;

@@ -238,6 +238,8 @@ struct otlp_resource {
 /* @command_line: tells services of one machine from each other. False without memory. */
 bool make_otlp_resource(struct otlp_resource *r, const char *command_line);
 void free_otlp_resource(struct otlp_resource *r);
+/* Replaces "%2C" and its like. */
+void decode_percents(char *text);
 
 /* ---- OTLP (otlp.c) --------------------------------------------------------------------------- */
 

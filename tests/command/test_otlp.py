@@ -175,6 +175,48 @@ class Requests(unittest.TestCase):
         self.assertEqual(second["perfmon_readings"][2][0][1],
                          found["perfmon_readings"][2][0][1] + 1)
 
+    def test_environment(self):
+        """The variables of OpenTelemetry's exporters: where, headers, compression, the interval.
+        One for metrics counts more than one for all signals."""
+        with Receiver(200) as r:
+            def first(*words, **env):
+                n = len(r.got)
+                with Server("--otlp", *words, "-e", "page-faults", env={
+                        **os.environ, "OTEL_METRIC_EXPORT_INTERVAL": "20", **env}) as s:
+                    r.wait_for(n + 1)
+                    said = s.end() + "".join(s.said)
+                self.assertNotIn("s3cret", said)
+                return r.got[n]
+
+            path, headers, body = first(
+                "env", OTEL_EXPORTER_OTLP_ENDPOINT=r.url + "/base/",
+                OTEL_EXPORTER_OTLP_HEADERS="api-key=s3cret%201, x-team = a,")
+            self.assertEqual((path, headers["api-key"]), ("/base/v1/metrics", "s3cret 1"))
+            self.assertEqual(body[:2], b"\x1f\x8b")
+            path, headers, body = first(
+                "env", OTEL_EXPORTER_OTLP_ENDPOINT="http://127.0.0.1:1",
+                OTEL_EXPORTER_OTLP_METRICS_ENDPOINT=r.url + "/whole",
+                OTEL_EXPORTER_OTLP_HEADERS="api-key=wrong",
+                OTEL_EXPORTER_OTLP_METRICS_HEADERS="api-key=right",
+                OTEL_EXPORTER_OTLP_COMPRESSION="none")
+            self.assertEqual((path, headers["api-key"]), ("/whole", "right"))
+            self.assertNotIn("Content-Encoding", headers)
+            self.assertIn(b"perfmon_readings", body)
+            self.assertEqual(first(r.url, OTEL_EXPORTER_OTLP_ENDPOINT="http://127.0.0.1:1")[0],
+                             "/v1/metrics")
+            n = len(r.times)
+            with Server("--otlp", r.url, "-e", "page-faults",
+                        env={**os.environ, "OTEL_METRIC_EXPORT_INTERVAL": "200"}):
+                r.wait_for(n + 2)
+            self.assertGreater(r.times[n + 1] - r.times[n], 0.1)
+        for name, value in (("ENDPOINT", "localhost"), ("PROTOCOL", "grpc"), ("TIMEOUT", "soon"),
+                            ("COMPRESSION", "zstd"), ("HEADERS", "x"), ("HEADERS", "a=b%0d%0ac")):
+            done = subprocess.run([PFM, "serve", "--otlp", "env", "-e", "page-faults"],
+                                  capture_output=True, text=True, check=False, timeout=20,
+                                  env={**os.environ, "OTEL_EXPORTER_OTLP_" + name: value})
+            self.assertEqual(done.returncode, 1, name)
+            self.assertIn("OTEL_EXPORTER_OTLP_%s: expected" % name, done.stderr)
+
     def test_identity(self):
         """Three hosts, and two services of one host, stay apart; a service that starts again is
         the same. What the environment says counts more."""

@@ -2185,6 +2185,30 @@ class Dashboard(unittest.TestCase):
             run("promtool", "check", "rules", rules.name)
 
 
+class Rules(unittest.TestCase):
+    """examples/fleet: rules and alerts, with the tests that come with them."""
+
+    FOLDER = os.path.join(SOURCE, "examples/fleet")
+
+    def test_promtool(self):
+        if not shutil.which("promtool"):
+            self.skipTest("promtool is missing (Debian package prometheus)")
+        run("promtool", "check", "config", "--syntax-only", "prometheus.yml", cwd=self.FOLDER)
+        self.assertIn("SUCCESS", run("promtool", "test", "rules", "rules_test.yml",
+                                     cwd=self.FOLDER))
+
+    def test_names_exist(self):
+        """Each name of the alerts is one that the service writes."""
+        with open(os.path.join(self.FOLDER, "alerts.yml"), encoding="utf-8") as f:
+            used = set(re.findall(r"\bperfmon_\w+", f.read()))
+        known = set()
+        for name in ("exporter/self.c", "tools/series/quality.c"):
+            with open(os.path.join(SOURCE, name), encoding="utf-8") as f:
+                known |= set(re.findall(r'"(perfmon_\w+)"', f.read()))
+        self.assertEqual({name for name in used
+                          if re.sub("_(total|info)$", "", name) not in known}, set())
+
+
 class Program(unittest.TestCase):
     """The exporter as a program of its own."""
     EXPORTER = os.path.join(os.path.dirname(PFM), "pfm-exporter")
