@@ -10,7 +10,8 @@
 enum {
 	MAX_REQUEST_SECONDS = 3, /* from the connection to the end of the request's header */
 	MAX_ANSWER_SECONDS = 30,
-	KEEP_SECONDS = 120 /* after an answer, for the next request */
+	KEEP_SECONDS = 120, /* after an answer, for the next request */
+	REMEMBERED_SECONDS = 300
 };
 
 static uint64_t compute_deadline(unsigned seconds)
@@ -127,4 +128,16 @@ int compute_connections_timeout(const struct connection_list *l, int most)
 			n--;
 		}
 	return most;
+}
+
+uint64_t find_oldest_reading(const struct connection_list *l)
+{
+	const uint64_t now = now_ns(), longest = (uint64_t)REMEMBERED_SECONDS * NS,
+		       least = now > longest ? now - longest : 1;
+	uint64_t oldest = 0;
+
+	for (const struct open_connection *c = l->at; c < l->at + CONNECTION_SLOTS; c++)
+		if (c->fd >= 0 && c->reading && (!oldest || c->reading < oldest))
+			oldest = c->reading;
+	return oldest && oldest < least ? least : oldest;
 }

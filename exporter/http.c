@@ -270,6 +270,7 @@ static struct MHD_Response *make_response(struct serve *s, enum exposition_forma
 /* Answers a request that is complete and allowed. */
 static enum MHD_Result answer_scrape(struct serve *s, struct MHD_Connection *c)
 {
+	struct open_connection *at;
 	const unsigned seconds = compute_retry_seconds(&s->budget);
 	struct MHD_Response *r;
 	enum MHD_Result rc;
@@ -286,6 +287,9 @@ static enum MHD_Result answer_scrape(struct serve *s, struct MHD_Connection *c)
 	                  have_gzip && accepts_gzip(get_header(c, "Accept-Encoding")));
 	if (!r)
 		return refuse_request(s, c, MHD_HTTP_SERVICE_UNAVAILABLE, "out of memory\n");
+	at = find_entry_of_connection(s, c);
+	if (at)
+		at->reading = s->last_reading;
 	rc = MHD_queue_response(c, MHD_HTTP_OK, r);
 	MHD_destroy_response(r);
 	return rc;
@@ -432,6 +436,13 @@ int start_http(struct serve *s)
 	return rc;
 }
 
+uint64_t find_known_reading(const struct serve *s)
+{
+	const uint64_t oldest = s->http ? find_oldest_reading(&s->http->connections) : 0;
+
+	return oldest && oldest < s->last_reading ? oldest : s->last_reading;
+}
+
 unsigned list_http_fds(const struct serve *s, int fds[SERVE_MAX_LISTENERS])
 {
 	unsigned n = s->http ? s->n_listeners : 0;
@@ -490,6 +501,11 @@ int reload_http(struct serve *s)
 {
 	(void)s;
 	return EXIT_DONE;
+}
+
+uint64_t find_known_reading(const struct serve *s)
+{
+	return s->last_reading;
 }
 
 int start_http(struct serve *s)

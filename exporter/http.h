@@ -18,6 +18,7 @@ struct open_connection {
 	bool is_answered; /* its answer is under way */
 	bool is_ending;
 	uint64_t began, until;
+	uint64_t reading; /* time of the reading that it got last; 0: none */
 };
 
 struct connection_list {
@@ -40,6 +41,9 @@ void note_answer(struct open_connection *c);
 /* Ends connections whose time is over. Returns how many had not had their answer, those included
  * that gave way since the last call. */
 unsigned end_old_connections(struct connection_list *l);
+/* The earliest time of a reading that is some open connection's last one, at most five minutes ago;
+ * 0: no connection has had one. */
+uint64_t find_oldest_reading(const struct connection_list *l);
 /* Milliseconds until end_old_connections() has work, at most @most. */
 int compute_connections_timeout(const struct connection_list *l, int most);
 

@@ -62,6 +62,8 @@ static bool read_counts_now(struct serve *s)
 	note_own_times(s);
 	s->job.timing.paused = compute_paused_seconds(s) - s->paused_before;
 	s->paused_before += s->job.timing.paused;
+	s->job.timing.known_since = find_known_reading(s);
+	s->job.timing.reading = begin;
 	set_own_counts(&s->job, elapsed, -1, -1);
 	gather_rows(&s->job, true);
 	if (!update_series(&s->job, elapsed)) {

@@ -196,6 +196,8 @@ extern const bool have_http;
 int reload_http(struct serve *s);
 /* Starts answering on all listeners. Returns an exit status, after an error message. */
 int start_http(struct serve *s);
+/* The time of the last reading, or of an earlier one that some client got last. */
+uint64_t find_known_reading(const struct serve *s);
 /* Lists descriptors that become readable when run_http() has work. Returns their number. */
 unsigned list_http_fds(const struct serve *s, int fds[SERVE_MAX_LISTENERS]);
 /* Milliseconds until run_http() has other work, at most @most. */

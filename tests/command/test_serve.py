@@ -330,6 +330,11 @@ class Contract(unittest.TestCase):
             table = re.search(r"contract_names\[\] = \{(.*?)\};", f.read(), re.S)[1]
         ours = dict(re.findall(r'\{ "(\w+)", "([^"]+)", "perfmon_\w+" \}', table))
         self.assertEqual(ours, contract)
+        # Each is explained, and no other.
+        with open(os.path.join(SOURCE, "docs/guide/values.md"), encoding="utf-8") as f:
+            explained = re.findall(r"`(perfmon_\w+)`", f.read().split("## The service itself")[0])
+        families = set(re.findall(r'"(perfmon_\w+)" \}', table))
+        self.assertEqual(set(explained) - {"perfmon_metric_quality_rank"}, families)
 
 
 class Server:
@@ -1265,6 +1270,37 @@ class Pauses(unittest.TestCase):
         self.assertEqual(quality(second, "perfmon_metric_quality", metric="faults_per_second"),
                          "partial")
         self.assertNotIn("paused", str(third["perfmon_event_cause"].samples))
+
+    def test_each_scraper_sees_the_mark(self):
+        """A pause is in the interval of each of two scrapers, though it ends before the reading of
+        one of them: both get the count as partial once, and exact from then on."""
+        with tempfile.TemporaryDirectory() as folder:
+            lock = os.path.join(folder, "lock")
+            with Server("--listen", "127.0.0.1:0", "-e", "task-clock", "--give-way=" + lock) as s:
+                address = s.address()
+                scrapers = [http.client.HTTPConnection(*address, timeout=20) for _ in range(2)]
+
+                def read(n):
+                    time.sleep(0.06)
+                    scrapers[n].request("GET", "/metrics")
+                    f = openmetrics.parse(scrapers[n].getresponse().read().decode(),
+                                          openmetrics=False)
+                    return (quality(f, event="task-clock"),
+                            openmetrics.value(f, "perfmon_event_running_ratio",
+                                              event="task-clock"))
+
+                self.assertEqual([read(0), read(1)], [("exact", 1), ("exact", 1)])
+                with open(lock, "rb") as f:
+                    fcntl.flock(f, fcntl.LOCK_EX)
+                    time.sleep(0.4)
+                time.sleep(0.2)
+                found = [read(0), read(1), read(0), read(1), read(0)]
+                for c in scrapers:
+                    c.close()
+        self.assertEqual([q for q, _ in found], ["partial", "partial", "exact", "exact", "exact"])
+        self.assertLess(found[0][1], 0.8)
+        self.assertLess(found[1][1], 0.8)
+        self.assertEqual(found[2][1], 1)
 
     def test_an_open_lock_is_closed(self):
         """A lock that every user may open is limited to its group."""

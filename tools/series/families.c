@@ -162,14 +162,11 @@ static void put_running_shares(struct exposition *x, const struct stat_job *job)
 	             "Share of the last interval in which the event was on a counter.");
 	for (unsigned i = 0; i < job->result.n_rows; i++) {
 		const pfm_tally_t *t = &job->result.rows[i].tally;
-		const double counted = t->counted && t->enabled > 0 ? t->running / t->enabled : 0,
-			     share = (counted < 1 ? counted : 1) *
-		                     (1 - job->report.series->paused_share);
 
 		if (!is_series_hidden(job, i) &&
 		    (t->count.enabled > 0 || (t->counted && t->enabled > 0)))
 			put_real_sample(x, list_count_labels(&labels, job, &job->result.rows[i]),
-			                share);
+			                get_series_share(job, i));
 	}
 }
 

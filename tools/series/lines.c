@@ -51,8 +51,8 @@ static void put_count_line(FILE *out, const struct stat_job *job, unsigned i)
 		        (unsigned long long)(row->info.is_level ? count->value : r->total));
 	fprintf(out, "%.17g\t", count->scale != 0 ? count->scale : 1);
 	put_line_field(out, row->info.unit);
-	put_line_field(out, pfm_quality_name(get_series_quality(job->report.series, row)));
-	fprintf(out, "%s\n", get_series_cause(job->report.series, row));
+	put_line_field(out, pfm_quality_name(get_series_quality(job, i)));
+	fprintf(out, "%s\n", get_series_cause(job, i));
 }
 
 static void put_metric_line(FILE *out, const struct stat_job *job, const struct metric_series *m)

@@ -23,7 +23,7 @@ bool has_series_value(const struct series *s, const struct stat_row *row)
 	return row->tally.counted || (is_idle_group(row) && s->paused_share < 1);
 }
 
-pfm_quality_t get_series_quality(const struct series *s, const struct stat_row *row)
+static pfm_quality_t get_last_quality(const struct series *s, const struct stat_row *row)
 {
 	const pfm_quality_t quality =
 		is_idle_group(row) ? PFM_QUALITY_EXACT : row->tally.count.quality;
@@ -35,13 +35,75 @@ pfm_quality_t get_series_quality(const struct series *s, const struct stat_row *
 	return quality < PFM_QUALITY_PARTIAL ? PFM_QUALITY_PARTIAL : quality;
 }
 
-const char *get_series_cause(const struct series *s, const struct stat_row *row)
+static const char *get_last_cause(const struct series *s, const struct stat_row *row)
 {
 	if (lacks_pause(s, row))
 		return "paused";
-	return get_series_quality(s, row) == PFM_QUALITY_EXACT || !row->tally.count.cause
+	return get_last_quality(s, row) == PFM_QUALITY_EXACT || !row->tally.count.cause
 	               ? ""
 	               : pfm_cause_name(row->tally.count.cause);
+}
+
+static double get_last_share(const struct series *s, const struct stat_row *row)
+{
+	const pfm_tally_t *t = &row->tally;
+	const double share = t->counted && t->enabled > 0 ? t->running / t->enabled : 0;
+
+	return (share < 1 ? share : 1) * (1 - s->paused_share);
+}
+
+/* The earlier reading whose mark counts; NULL if the last one says everything. */
+static const struct worse_reading *find_worse(const struct stat_job *job, unsigned row)
+{
+	const struct series *s = job->report.series;
+	const struct worse_reading *w = &s->rows[row].worse;
+
+	return w->time > job->timing.known_since && w->time != job->timing.reading &&
+	                       has_series_value(s, &job->result.rows[row]) &&
+	                       w->quality > get_last_quality(s, &job->result.rows[row])
+	               ? w
+	               : NULL;
+}
+
+pfm_quality_t get_series_quality(const struct stat_job *job, unsigned row)
+{
+	const struct worse_reading *w = find_worse(job, row);
+
+	if (!w)
+		return get_last_quality(job->report.series, &job->result.rows[row]);
+	/* There is a value, of a part of the time. */
+	return w->quality == PFM_QUALITY_NOT_COUNTED || w->quality == PFM_QUALITY_NOT_SUPPORTED
+	               ? PFM_QUALITY_PARTIAL
+	               : w->quality;
+}
+
+const char *get_series_cause(const struct stat_job *job, unsigned row)
+{
+	const struct worse_reading *w = find_worse(job, row);
+
+	return w ? w->cause : get_last_cause(job->report.series, &job->result.rows[row]);
+}
+
+double get_series_share(const struct stat_job *job, unsigned row)
+{
+	const struct worse_reading *w = find_worse(job, row);
+	const double share = get_last_share(job->report.series, &job->result.rows[row]);
+
+	return w && w->share < share ? w->share : share;
+}
+
+void note_worse_reading(struct stat_job *job, unsigned row)
+{
+	const struct series *s = job->report.series;
+	struct worse_reading *w = &job->report.series->rows[row].worse;
+	const struct worse_reading last = { get_last_quality(s, &job->result.rows[row]),
+		                            get_last_cause(s, &job->result.rows[row]),
+		                            get_last_share(s, &job->result.rows[row]),
+		                            job->timing.reading };
+
+	if (last.quality != PFM_QUALITY_EXACT &&
+	    (w->time <= job->timing.known_since || last.quality >= w->quality))
+		*w = last;
 }
 
 /* ---- metrics --------------------------------------------------------------------------------- */
@@ -70,13 +132,11 @@ struct quality_item {
 
 static bool get_count_item(const struct stat_job *job, unsigned i, struct quality_item *out)
 {
-	const struct series *s = job->report.series;
-
 	if (is_series_hidden(job, i))
 		return false;
 	list_count_labels(&out->labels, job, &job->result.rows[i]);
-	out->quality = get_series_quality(s, &job->result.rows[i]);
-	out->cause = get_series_cause(s, &job->result.rows[i]);
+	out->quality = get_series_quality(job, i);
+	out->cause = get_series_cause(job, i);
 	return true;
 }
 

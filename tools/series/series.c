@@ -227,6 +227,7 @@ bool update_series(struct stat_job *job, double elapsed)
 		if (job->rotation.is_on)
 			job->report.series->rows[i].slot_error =
 				compute_standard_slot_error(&job->result.rows[i].slot_rates);
+		note_worse_reading(job, i);
 	}
 	for (unsigned i = 0; i < job->report.series->n_metrics; i++) {
 		struct metric_series *m = &job->report.series->metrics[i];

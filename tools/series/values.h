@@ -6,7 +6,16 @@
 #include "common/metric.h"
 #include "series/series.h"
 
+/* A reading that was worse than exact. */
+struct worse_reading {
+	pfm_quality_t quality;
+	const char *cause;
+	double share;  /* of the time that was counted */
+	uint64_t time; /* 0: there was none */
+};
+
 struct row_series {
+	struct worse_reading worse; /* the worst one that some reader has yet to get */
 	struct series_family family;
 	const char *event; /* as labels name it */
 	uint64_t total;
@@ -67,9 +76,14 @@ bool has_metric_value(const struct metric_series *m);
 
 /* ---- quality (quality.c) --------------------------------------------------------------------- */
 
-/* How far the count of the last interval can be trusted, and why not; "" if it is exact. */
-pfm_quality_t get_series_quality(const struct series *s, const struct stat_row *row);
-const char *get_series_cause(const struct series *s, const struct stat_row *row);
+/* How far the count can be trusted since each reader's last reading, and why not; "" if it is
+ * exact. */
+pfm_quality_t get_series_quality(const struct stat_job *job, unsigned row);
+const char *get_series_cause(const struct stat_job *job, unsigned row);
+/* The share of that time in which it was counted. */
+double get_series_share(const struct stat_job *job, unsigned row);
+/* Keeps the marks of the last reading for readers that get a later one. */
+void note_worse_reading(struct stat_job *job, unsigned row);
 pfm_quality_t get_metric_quality(const struct series *s, const struct metric_series *m);
 /* Write the families about the quality of counts, and of metrics. */
 void put_count_qualities(struct exposition *x, const struct stat_job *job);
