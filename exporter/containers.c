@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* pfm serve --containers: the labels of each container's group. Its series wait for its names, so
- * that none of them changes its labels; if the kubelet does not know it in time, they have the
- * numbers that the path tells. */
+/* pfm serve: labels of control groups. Those of Slurm have the number of the job, those of systemd
+ * the name of the unit. With --containers, each has the labels of its container. Its series wait
+ * for its names, so that none of them changes its labels; if the kubelet does not know it in time,
+ * they have the numbers that the path tells. */
 #include "common/pfm.h"
 #include "container.h"
 
@@ -66,10 +67,50 @@ static void name_container(struct serve *s, struct stat_target *p)
 		p->is_hidden = true;
 }
 
+/* The number of the job in ".../slurm.../job_123/step_0", at its first digit; NULL if the path is
+ * of no job. */
+static const char *find_slurm_job(const char *path)
+{
+	const char *at = strstr(path, "slurm"), *job = at ? strstr(at, "/job_") : NULL;
+
+	return job && strspn(job + 5, "0123456789") ? job + 5 : NULL;
+}
+
+/* Adds the job of a group of Slurm, and the name of a unit of systemd, to the path. */
+static bool name_group(struct stat_target *p)
+{
+	const char *job = find_slurm_job(p->label), *unit = strrchr(p->label, '/');
+	const size_t len = strlen(p->label);
+	char number[24];
+
+	unit = unit ? unit + 1 : p->label;
+	if (len < 8 || strcmp(p->label + len - 8, ".service") != 0)
+		unit = "";
+	if (!job && !*unit)
+		return true;
+	snprintf(number, sizeof(number), "%.*s", job ? (int)strspn(job, "0123456789") : 0,
+	         job ? job : "");
+	p->labels = calloc(MAX_TARGET_LABELS, sizeof(*p->labels));
+	return p->labels && add_label(p, "cgroup", p->label) && add_label(p, "slurm_job", number) &&
+	       add_label(p, "unit", unit);
+}
+
+static void name_groups(struct serve *s)
+{
+	for (struct stat_target *p = s->job.targets.list;
+	     p < s->job.targets.list + s->job.targets.n; p++) {
+		if (!p->seen && p->label && !name_group(p))
+			report_no_memory();
+		p->seen = 1;
+	}
+}
+
 void name_containers(struct serve *s)
 {
-	if (!s->has_containers)
+	if (!s->has_containers) {
+		name_groups(s);
 		return;
+	}
 	for (struct stat_target *p = s->job.targets.list;
 	     p < s->job.targets.list + s->job.targets.n; p++)
 		if (p->cgroup && !p->labels)

@@ -1699,6 +1699,27 @@ class Cgroups(unittest.TestCase):
             self.assertEqual((openmetrics.value(
                 f, "perfmon_cgroups"), openmetrics.value(f, "perfmon_cgroups_omitted")), (1, 1))
 
+    def test_jobs_and_units(self):
+        """Groups of Slurm have the number of their job, in both versions of control groups, those of
+        systemd the name of the unit."""
+        wanted = {
+            "slurm/uid_1000/job_4711": {"slurm_job": "4711"},
+            "slurm/uid_1000/job_4711/step_0/task_1": {"slurm_job": "4711"},
+            "system.slice/node1_slurmstepd.scope/job_12/step_batch": {"slurm_job": "12"},
+            "system.slice/ssh.service": {"unit": "ssh.service"},
+            "system.slice/slurmd.service": {"unit": "slurmd.service"},
+            "user.slice/job_5": {}, "slurm/job_x": {}, "slurmjob_7": {},
+        }
+        self.make(*(path for path in wanted if path != "slurm/uid_1000/job_4711"))
+        s, address = self.serve("--for-each-cgroup", ",".join(wanted), "-e", "page-faults")
+        with s:
+            f = self.read(address)
+        found = {}
+        for own in f["node_perf_page_faults"].samples:
+            labels = {k: v for k, v in own if k not in ("event", "pmu")}
+            found[labels.pop("cgroup")] = labels
+        self.assertEqual(found, wanted)
+
     def test_files_run_out(self):
         """Groups for which files lack are left out and counted; the others, and the answers, go
         on. Each group needs a file for each of four CPUs, and 160 are kept for clients."""
