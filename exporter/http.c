@@ -12,6 +12,7 @@
 
 #ifdef HAVE_MICROHTTPD
 #include <microhttpd.h>
+#include "refusal.h"
 
 enum {
 	REQUEST_MEMORY = 16384, /* bytes for the headers of a request and of its answer */
@@ -107,57 +108,6 @@ static void end_answer(void *arg, struct MHD_Connection *c, void **state,
 	MHD_set_connection_option(c, MHD_CONNECTION_OPTION_TIMEOUT, (unsigned)KEEP_SECONDS);
 }
 
-/* ---- refusals -------------------------------------------------------------------------------- */
-
-static struct MHD_Response *make_refusal(const char *text)
-{
-	struct MHD_Response *r = MHD_create_response_from_buffer(
-		strlen(text), (void *)(uintptr_t)text, MHD_RESPMEM_PERSISTENT);
-
-	if (r)
-		MHD_add_response_header(r, "Content-Type", "text/plain; charset=utf-8");
-	return r;
-}
-
-static enum MHD_Result send_refusal(struct MHD_Connection *c, unsigned status,
-                                    struct MHD_Response *r)
-{
-	enum MHD_Result rc = r ? MHD_queue_response(c, status, r) : MHD_NO;
-
-	if (r)
-		MHD_destroy_response(r);
-	return rc;
-}
-
-static enum MHD_Result refuse_request(struct serve *s, struct MHD_Connection *c, unsigned status,
-                                      const char *text)
-{
-	struct MHD_Response *r = make_refusal(text);
-
-	s->figures.refusals++;
-	if (r)
-		MHD_add_response_header(r, "Connection", "close");
-	if (r && status == MHD_HTTP_METHOD_NOT_ALLOWED)
-		MHD_add_response_header(r, "Allow", "GET, HEAD");
-	return send_refusal(c, status, r);
-}
-
-/* The processor time of the budget is used up, or passwords are tried too often: the client may
- * come again. */
-static enum MHD_Result defer_request(struct serve *s, struct MHD_Connection *c, unsigned seconds)
-{
-	struct MHD_Response *r = make_refusal(
-		compute_retry_seconds(&s->budget) ? "the processor time of --budget is used up\n"
-						  : "passwords are tried too often\n");
-	char text[16];
-
-	s->figures.deferrals++;
-	snprintf(text, sizeof(text), "%u", seconds);
-	if (r)
-		MHD_add_response_header(r, "Retry-After", text);
-	return send_refusal(c, MHD_HTTP_TOO_MANY_REQUESTS, r);
-}
-
 /* ---- requests -------------------------------------------------------------------------------- */
 
 static const char *get_header(struct MHD_Connection *c, const char *name)
@@ -182,54 +132,6 @@ static enum MHD_Result note_header(void *arg, enum MHD_ValueKind kind, const cha
 	r->has_body |= strcasecmp(name, "Content-Length") == 0 && (!value || strcmp(value, "0"));
 	return MHD_YES;
 }
-
-/* ---- clients of --web-config ----------------------------------------------------------------- */
-
-static enum MHD_Result ask_for_password(struct serve *s, struct MHD_Connection *c)
-{
-	struct MHD_Response *r = make_refusal("expected a user and a password\n");
-
-	s->figures.refusals++;
-	if (r)
-		MHD_add_response_header(r, "WWW-Authenticate", "Basic realm=\"perfmon\"");
-	return send_refusal(c, MHD_HTTP_UNAUTHORIZED, r);
-}
-
-static enum web_access check_user(struct web_config *w, struct MHD_Connection *c)
-{
-	char *password = NULL, *user = MHD_basic_auth_get_username_password(c, &password);
-	const enum web_access access = check_password(w, user, password);
-
-	if (password)
-		explicit_bzero(password, strlen(password));
-	MHD_free(password);
-	MHD_free(user);
-	return access;
-}
-
-/* Refuses a client that may not read the counts. False if it may. */
-static bool refuse_client(const struct http_listener *l, struct MHD_Connection *c,
-                          enum MHD_Result *rc)
-{
-	struct web_config *w = get_web_config(l);
-	const union MHD_ConnectionInfo *info;
-
-	if (!w)
-		return false;
-	info = MHD_get_connection_info(c, MHD_CONNECTION_INFO_GNUTLS_SESSION);
-	if (!has_client_certificate(w, info ? info->tls_session : NULL)) {
-		*rc = refuse_request(l->s, c, MHD_HTTP_FORBIDDEN,
-		                     "expected a certificate that client_ca_file has signed\n");
-		return true;
-	}
-	switch (check_user(w, c)) {
-	case WEB_ACCESS: return false;
-	case WEB_LATER: *rc = defer_request(l->s, c, 1); return true;
-	default: *rc = ask_for_password(l->s, c); return true;
-	}
-}
-
-/* ---- paths ----------------------------------------------------------------------------------- */
 
 /* Leaves a path as it was sent: "%00" would end it. */
 static size_t keep_path(void *arg, struct MHD_Connection *c, char *path)
@@ -313,7 +215,7 @@ static enum MHD_Result answer_request(void *arg, struct MHD_Connection *c, const
 	 * the request. */
 	if (*state && !*upload_size)
 		return answer_scrape(l->s, c);
-	if (refuse_client(l, c, &rc))
+	if (get_web_config(l) && refuse_client(l->s, get_web_config(l), c, &rc))
 		return rc;
 	MHD_get_connection_values(c, MHD_HEADER_KIND, note_header, &r);
 	status = check_request(l->s, &r, &why);

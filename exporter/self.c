@@ -181,6 +181,27 @@ static void put_otlp_requests(struct exposition *x, const struct serve *s)
 	          count_queued_requests(s));
 }
 
+static void put_groups(struct exposition *x, const struct serve *s)
+{
+	put_gauge(x, "perfmon_cgroups", "", "Control groups that are counted.", s->job.targets.n);
+	put_gauge(x, "perfmon_cgroups_omitted", "",
+	          "Control groups that are not counted, because --max-series allows no more "
+	          "or files lack.",
+	          (double)s->cgroups.n_omitted);
+	put_gauge(x, "perfmon_cgroups_without_files", "",
+	          "Those of them for which files lack (RLIMIT_NOFILE).",
+	          (double)s->cgroups.n_without_files);
+	put_gauge(x, "perfmon_cgroups_missing", "",
+	          "Names of --for-each-cgroup that are no control group now.",
+	          (double)s->cgroups.n_missing);
+	put_counter(x, "perfmon_cgroups_failures",
+	            "Readings at which the control groups could not be listed.",
+	            s->cgroups.n_failures);
+	put_counter(x, "perfmon_cgroups_added", "Control groups that were found.",
+	            s->cgroups.n_born);
+	put_counter(x, "perfmon_cgroups_removed", "Control groups that ended.", s->cgroups.n_gone);
+}
+
 void put_self_series(struct exposition *x, const struct serve *s)
 {
 	put_process(x);
@@ -203,28 +224,8 @@ void put_self_series(struct exposition *x, const struct serve *s)
 		put_counter(x, "perfmon_kubelet_failures", "Requests to the kubelet that failed.",
 		            s->figures.kubelet_failures);
 	}
-	if (s->job.targets.has_cgroup_patterns) {
-		put_gauge(x, "perfmon_cgroups", "", "Control groups that are counted.",
-		          s->job.targets.n);
-		put_gauge(
-			x, "perfmon_cgroups_omitted", "",
-			"Control groups that are not counted, because --max-series allows no more "
-			"or files lack.",
-			(double)s->cgroups.n_omitted);
-		put_gauge(x, "perfmon_cgroups_without_files", "",
-		          "Those of them for which files lack (RLIMIT_NOFILE).",
-		          (double)s->cgroups.n_without_files);
-		put_gauge(x, "perfmon_cgroups_missing", "",
-		          "Names of --for-each-cgroup that are no control group now.",
-		          (double)s->cgroups.n_missing);
-		put_counter(x, "perfmon_cgroups_failures",
-		            "Readings at which the control groups could not be listed.",
-		            s->cgroups.n_failures);
-		put_counter(x, "perfmon_cgroups_added", "Control groups that were found.",
-		            s->cgroups.n_born);
-		put_counter(x, "perfmon_cgroups_removed", "Control groups that ended.",
-		            s->cgroups.n_gone);
-	}
+	if (s->job.targets.has_cgroup_patterns)
+		put_groups(x, s);
 	begin_family(x, "perfmon_series", FAMILY_GAUGE, "", "Series of this text.");
 	put_whole_sample(x, NULL, x->n_samples + 1);
 }

@@ -47,50 +47,70 @@ static json_t *read_scalar(struct reading *r, const yaml_event_t *e)
 
 static json_t *read_node(struct reading *r, yaml_event_t *e, unsigned depth);
 
-/* Reads the members of a mapping or the items of a sequence into @to, which it returns. */
-static json_t *read_members(struct reading *r, json_t *to, unsigned depth)
+/* Reads the name of a member of @to. NULL, after the reason, if it is not a new one. */
+static char *read_key(struct reading *r, const yaml_event_t *e, json_t *to)
 {
-	const bool is_mapping = json_is_object(to);
-	yaml_event_t e;
+	const char *name = (const char *)e->data.scalar.value;
+
+	if (e->type != YAML_SCALAR_EVENT) {
+		fail(r, &e->start_mark, "expected the name of a member");
+		return NULL;
+	}
+	if (json_object_get(to, name)) {
+		fail(r, &e->start_mark, "the member is there already");
+		return NULL;
+	}
+	return strdup(name);
+}
+
+/* Adds the value that begins with @e to @to, under @key if that is a mapping. */
+static bool add_value(struct reading *r, yaml_event_t *e, json_t *to, const char *key,
+                      unsigned depth)
+{
+	json_t *value = read_node(r, e, depth + 1);
+
+	if (!value)
+		return false;
+	if ((key ? json_object_set_new(to, key, value) : json_array_append_new(to, value)) == 0)
+		return true;
+	fail(r, &e->start_mark, "invalid UTF-8, or out of memory");
+	return false;
+}
+
+/* Reads what is in a mapping or a sequence into @to. False, after the reason, if that fails. */
+static bool fill(struct reading *r, json_t *to, unsigned depth)
+{
+	bool is_good = true, is_over = false;
 	char *key = NULL;
-	bool is_over = false;
+	yaml_event_t e;
 
-	while (to && !is_over) {
-		json_t *value = NULL;
-
+	while (is_good && !is_over) {
 		if (!yaml_parser_parse(&r->parser, &e)) {
 			fail(r, &r->parser.problem_mark, r->parser.problem);
-			json_decref(to);
-			to = NULL;
 			break;
 		}
 		is_over = e.type == YAML_MAPPING_END_EVENT || e.type == YAML_SEQUENCE_END_EVENT;
-		if (is_over) {
-			/* complete */
-		} else if (is_mapping && !key && e.type != YAML_SCALAR_EVENT) {
-			fail(r, &e.start_mark, "expected the name of a member");
-		} else if (is_mapping && !key) {
-			key = strdup((const char *)e.data.scalar.value);
-			if (key && json_object_get(to, key))
-				fail(r, &e.start_mark, "the member is there already");
-			else
-				value = to;
-		} else {
-			value = read_node(r, &e, depth + 1);
-			if (value && (is_mapping ? json_object_set_new(to, key, value)
-			                         : json_array_append_new(to, value)) != 0)
-				value = fail(r, &e.start_mark, "invalid UTF-8, or out of memory");
+		if (!is_over && json_is_object(to) && !key) {
+			key = read_key(r, &e, to);
+			is_good = key != NULL;
+		} else if (!is_over) {
+			is_good = add_value(r, &e, to, key, depth);
 			free(key);
 			key = NULL;
 		}
 		yaml_event_delete(&e);
-		if (!is_over && !value) {
-			json_decref(to);
-			to = NULL;
-		}
 	}
 	free(key);
-	return to;
+	return is_good && is_over;
+}
+
+/* Returns @to with what is in it; NULL, after the reason, if that fails. */
+static json_t *read_members(struct reading *r, json_t *to, unsigned depth)
+{
+	if (to && fill(r, to, depth))
+		return to;
+	json_decref(to);
+	return NULL;
 }
 
 static json_t *read_node(struct reading *r, yaml_event_t *e, unsigned depth)

@@ -730,11 +730,13 @@ class Http(unittest.TestCase):
         with Server("--listen", "127.0.0.1:0", "-e", "page-faults") as s:
             host, port = s.address()
             ask((host, port))
-            inodes = {
-                m[1] for fd in os.listdir("/proc/%d/fd" % s.p.pid)
-                if (m := re.match(r"socket:\[(\d+)\]", os.readlink("/proc/%d/fd/%s" %
-                                                                   (s.p.pid, fd))))
-            }
+            inodes = set()
+            for fd in os.listdir("/proc/%d/fd" % s.p.pid):
+                try:
+                    link = os.readlink("/proc/%d/fd/%s" % (s.p.pid, fd))
+                except FileNotFoundError:
+                    continue    # the connection of the request is closed
+                inodes |= set(re.findall(r"socket:\[(\d+)\]", link))
             listening = []
             for table in ("tcp", "tcp6", "udp", "udp6"):
                 if not os.path.exists("/proc/net/" + table):
