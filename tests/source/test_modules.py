@@ -251,6 +251,7 @@ STEPS = {
         "tools/list/import.c",  # pfm becomes Python
         "tools/pretend/run.c",  # a program on a pretended machine
         "tools/report/disassembly.c",  # objdump
+        "tools/simulate/run.c",  # the emulator
         "tools/stat/regions.c",  # a program that counts itself
     },
     # A record becomes a sample.
@@ -314,6 +315,8 @@ class TestOneWay(unittest.TestCase):
 
 # Functions that only tests call, and why.
 TEST_ENTRIES = {
+    "qemu_plugin_install": "QEMU calls it in a plugin",
+    "qemu_plugin_version": "QEMU reads it in a plugin",
     "pfmi_table_verify": "tests and fuzzers verify one table that is in no image",
 }
 

@@ -28,6 +28,7 @@ enum {
 	OPT_TOPDOWN,
 	OPT_NO_RATIOS,
 	OPT_HTML,
+	OPT_SIMULATE,
 	OPT_REGIONS,
 	OPT_REGIONS_SYSTEM,
 	OPT_NO_SUBTRACT,
@@ -100,6 +101,8 @@ const struct command_option stat_options[] = {
 	{ 'i', "no-inherit", NULL, "do not count child processes and threads" },
 	{ OPT_DRY_RUN, "dry-run", NULL,
 	  "print the registers and attributes that would be programmed; count nothing" },
+	{ OPT_SIMULATE, "simulate", NULL,
+	  "count by an emulator: pfm stat --simulate --help has its options" },
 	{ OPT_REGIONS, "regions", "[FORMAT]",
 	  "count the regions of the command; FORMAT is table, json, csv, likwid, papi, chrome or "
 	  "firefox" },

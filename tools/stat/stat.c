@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* pfm stat: counts events of a command, a process, CPUs or the whole system. */
 #include "series/series.h"
+#include "simulate/simulate.h"
 #include "stat/options.h"
 
 #include <errno.h>
@@ -158,8 +159,11 @@ static int close_output(FILE *out, int before)
 static int run_stat(struct command_args *args)
 {
 	struct stat_job job = { .timing.repeat = 1 };
-	int status = read_stat_options(args, &job);
+	int status;
 
+	if (is_simulation(args->argv))
+		return run_pfm_command(&cmd_simulate, args->argc, args->argv);
+	status = read_stat_options(args, &job);
 	if (status < 0 && args->n && has_several_commands(args->operands))
 		status = compare_commands(args, &job);
 	else if (status < 0 && job.regions.format)

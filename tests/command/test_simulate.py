@@ -1,0 +1,178 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""`pfm stat --simulate`: counts by QEMU with our plugin. The programs are machine code of a few
+instructions, so expected counts are counted by hand."""
+import json
+import os
+import shutil
+import struct
+import subprocess
+import tempfile
+import unittest
+
+from tap import main
+
+PFM = os.environ.get("PFM", "pfm")
+CLEAN = {k: v for k, v in os.environ.items()
+         if not k.startswith(("PERFMON_", "QEMU_", "LC_", "LSAN_", "ASAN_"))}
+ADDRESS, HEAD = 0x400000, 64 + 56
+X86, ARM = 62, 183
+EXIT = bytes.fromhex("b83c000000 31ff 0f05")        # mov $60,%eax; xor %edi,%edi; syscall
+
+
+def loop(n):
+    """mov $n,%ecx; dec %ecx; jnz: 2 n + 1 instructions, and 3 of the end."""
+    return b"\xb9" + struct.pack("<I", n) + bytes.fromhex("ffc9 75fc") + EXIT
+
+
+# mov $100,%ecx; lea -4096(%rsp),%rdi; cld; rep stosb; mov $1000,%ecx; lea; rep stosb
+REPEATED = bytes.fromhex("b964000000 488dbc2400f0ffff fc f3aa b9e8030000 488dbc2400f0ffff f3aa")
+FAULT = bytes.fromhex("31c0 8b00")                  # xor %eax,%eax; mov (%rax),%eax
+# mov x1,#1000; ldr w0,[sp]; stur w0,[sp,#-16]; subs x1,x1,#1; b.ne; mov x8,#93; mov x0,#0; svc
+ARM_LOOP = bytes.fromhex("017d80d2 e00340b9 e0031fb8 210400f1 a1ffff54 a80b80d2 000080d2 010000d4")
+
+
+class Folder(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def program(self, name, code, machine=X86):
+        """A program of one segment."""
+        path = os.path.join(self.folder, name)
+        head = b"\x7fELF\x02\x01\x01" + bytes(9) + struct.pack(
+            "<HHIQQQIHHHHHH", 2, machine, 1, ADDRESS + HEAD, 64, 0, 0, 64, 56, 1, 0, 0, 0)
+        segment = struct.pack("<IIQQQQQQ", 1, 5, 0, ADDRESS, ADDRESS, HEAD + len(code),
+                              HEAD + len(code), 0x10000)
+        with open(path, "wb") as f:
+            f.write(head + segment + code)
+        os.chmod(path, 0o755)
+        return path
+
+
+def simulate(*words, env=None):
+    return subprocess.run([PFM, "stat", "--simulate", *words], env=env or CLEAN, text=True,
+                          capture_output=True, timeout=600, stdin=subprocess.DEVNULL, check=False)
+
+
+def counts(*words):
+    """The JSON objects of the events by name, and the exit status."""
+    done = simulate("--json", *words)
+    rows = [json.loads(line) for line in done.stdout.splitlines() if line[:1] == "{"]
+    return {r["event"]: r for r in rows}, done
+
+
+def obstacle():
+    """Why nothing can be simulated here; None if it can."""
+    done = simulate("-e", "instructions", "--", "/bin/true")
+    return None if done.returncode == 0 else done.stderr.strip() or "pfm stat --simulate fails"
+
+
+WHY = obstacle()
+
+
+@unittest.skipIf(WHY, WHY)
+class Counts(Folder):
+    def test_a_loop_is_counted_to_the_instruction_ten_times(self):
+        rows, done = counts("-r", "10", "--", self.program("loop", loop(2000000)))
+        self.assertEqual(rows["instructions"]["value"], 4000004, done.stderr)
+        self.assertEqual(rows["branches"]["value"], 2000000)
+        self.assertEqual(rows["syscalls"]["value"], 1)
+        self.assertEqual((rows["loads"]["value"], rows["stores"]["value"]), (0, 0))
+        self.assertEqual({r["distinct"] for r in rows.values()}, {1})
+        self.assertEqual({r["quality"] for r in rows.values()}, {"simulated"})
+        self.assertRegex(rows["loads"]["version"], r"^\d+\.\d+")
+
+    def test_a_repeated_instruction_is_one(self):
+        rows, _ = counts("--", self.program("repeated", REPEATED + EXIT))
+        self.assertEqual(rows["instructions"]["value"], 10)
+        self.assertEqual(rows["stores"]["value"], 1100)
+
+    def test_a_program_that_a_signal_ends_is_counted(self):
+        rows, done = counts("--", self.program("fault", FAULT))
+        self.assertEqual(done.returncode, 128 + 11)
+        self.assertEqual(rows["instructions"]["value"], 2)
+
+    def test_a_program_for_arm64(self):
+        rows, done = counts("--", self.program("arm", ARM_LOOP, ARM))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        values = {name: r["value"] for name, r in rows.items()}
+        self.assertEqual(values, {"instructions": 4004, "loads": 1000, "stores": 1000,
+                                  "branches": 1000, "syscalls": 1})
+        self.assertEqual(rows["loads"]["engine"], "qemu-aarch64")
+
+    def test_executed_programs_are_counted(self):
+        """Static ones, and those behind a script; each adds its own instructions."""
+        program = self.program("loop", loop(1000000))
+        script = os.path.join(self.folder, "script")
+        with open(script, "w", encoding="ascii") as f:
+            f.write(f"#!/bin/sh\n{program}\n{program}\n")
+        os.chmod(script, 0o755)
+        for command, times, programs in ((("sh", "-c", f"{program}; true"), 1, 2),
+                                         ((script,), 2, 3)):
+            rows, done = counts("-e", "instructions", "--", *command)
+            found = rows["instructions"]
+            self.assertEqual(found["programs"], programs, done.stderr)
+            self.assertEqual(found["uncounted"], 0)
+            self.assertEqual(found["value"] // 2000004, times)
+
+    def test_a_large_program_has_one_value(self):
+        rows, done = counts("-r", "2", "-e", "instructions", "--", "/usr/bin/python3", "-S", "-c",
+                            "print(len({str(i) for i in range(100)}))")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(rows["instructions"]["distinct"], 1)
+        self.assertGreater(rows["instructions"]["value"], 10 ** 6)
+
+    def test_the_environment_is_kept_on_request(self):
+        command = ("-e", "instructions", "--", "sh", "-c", "test -n \"$SIMULATED_WORD\"")
+        env = {**CLEAN, "SIMULATED_WORD": "here"}
+        self.assertEqual(simulate(*command, env=env).returncode, 1)
+        self.assertEqual(simulate("--no-fixed", *command, env=env).returncode, 0)
+
+
+@unittest.skipIf(WHY, WHY)
+class Comparison(Folder):
+    def test_a_single_instruction_is_found(self):
+        old, new = self.program("old", loop(1000)), self.program("new", b"\x90" + loop(1000))
+        done = simulate("--fail-above", "0", "--", old, "::", new)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("instructions rose by 0.050%, more than 0%", done.stderr)
+        self.assertEqual(simulate("--fail-above", "0.1%", "--", old, "::", new).returncode, 0)
+        self.assertEqual(simulate("--fail-above", "0", "--", new, "::", old).returncode, 0)
+        self.assertEqual(simulate("--fail-above", "0", "--", old, "::", old).returncode, 0)
+
+    def test_different_emulators_are_not_compared(self):
+        done = simulate("--", self.program("x86", loop(10)), "::",
+                        self.program("arm", ARM_LOOP, ARM))
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("cannot be compared", done.stderr)
+
+
+class Refusals(Folder):
+    def expect(self, words, status, message, env=None):
+        done = simulate(*words, env=env)
+        self.assertEqual((done.returncode, done.stdout), (status, ""))
+        self.assertIn(message, done.stderr)
+
+    def test_what_an_emulator_does_not_have(self):
+        for event in ("cycles", "page-faults", "cache-misses", "ipc"):
+            self.expect(("-e", event, "--", "true"), 2, f"'{event}' cannot be simulated")
+
+    def test_options_that_are_wrong(self):
+        self.expect((), 2, "expected a command")
+        self.expect(("--fail-above", "much", "--", "true"), 2, "expected percent, got 'much'")
+        self.expect(("--fail-above", "1", "--", "true"), 2, "expected OLD :: NEW")
+        self.expect(("--", "true", "::"), 2, "expected a command")
+        self.expect(("-r", "0", "--", "true"), 2, "-r")
+
+    def test_programs_that_cannot_be_emulated(self):
+        self.expect(("--", "/nonexistent"), 1, "no such program")
+        self.expect(("--", self.program("other", EXIT, 21)), 1, "expected a program for x86-64")
+
+    def test_a_missing_emulator_has_a_remedy(self):
+        env = {**CLEAN, "PATH": self.folder}
+        self.expect(("--", self.program("loop", loop(1))), 1, "Debian: qemu-user", env=env)
+
+
+if __name__ == "__main__":
+    main()
