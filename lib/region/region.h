@@ -40,6 +40,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <time.h>
 #define PFM_REGION_NO_MACROS
 #include <perfmon/region.h>
 
@@ -291,6 +292,7 @@ struct regions {
 	struct arena arena;  /* memory of names and handles */
 	char output[4096];
 	const char *format;
+	struct timespec start;
 	bool keeps_slices;
 	bool keeps_file; /* the reader of the folder takes the file of sums: no results are written
 	                  */

@@ -6,6 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 #include "base/sizes.h"
 #include "base/text.h"
@@ -75,16 +78,47 @@ static const char *get_environment_format(void)
 
 /* ---- output ------------------------------------------------------------------------------ */
 
-/* Opens the file of results. The user chose the name of a process's own file. The name of a forked
- * child's file can be guessed: it replaces a link or an earlier file, and another user's stays. */
-static int open_output(const char *path)
+/* Opens a file whose name can be guessed: it replaces a link or an earlier file, and another user's
+ * stays. */
+static int open_guessed(const char *path)
 {
-	int flags = O_WRONLY | O_CREAT | O_CLOEXEC;
-
-	if (!pfmi_regions.epoch)
-		return open(path, flags | O_TRUNC, 0666);
 	unlink(path);
-	return open(path, flags | O_EXCL | O_NOFOLLOW, 0666);
+	return open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_EXCL | O_NOFOLLOW, 0666);
+}
+
+/* Results that a process wrote since this one started are those of another process of the same
+ * program, such as a rank. */
+static bool is_of_another(int fd)
+{
+	const struct timespec *start = &pfmi_regions.start;
+	struct stat s;
+
+	return fstat(fd, &s) == 0 && S_ISREG(s.st_mode) && s.st_size > 0 &&
+	       (s.st_mtim.tv_sec > start->tv_sec ||
+	        (s.st_mtim.tv_sec == start->tv_sec && s.st_mtim.tv_nsec >= start->tv_nsec));
+}
+
+/* Opens the file of results at @path, which the user chose. The lock, which ends with the
+ * descriptor, makes one process of several the first. Each later one adds its number to the
+ * path. */
+static int open_output(char *path, size_t size)
+{
+	size_t len = strlen(path);
+	int fd;
+
+	if (pfmi_regions.epoch)
+		return open_guessed(path);
+	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+	if (fd < 0)
+		return fd;
+	(void)flock(fd, LOCK_EX);
+	if (!is_of_another(fd)) {
+		(void)!ftruncate(fd, 0);
+		return fd;
+	}
+	close(fd);
+	snprintf(path + len, size - len, ".%d", (int)getpid());
+	return open_guessed(path);
 }
 
 static void write_results(void)
@@ -98,7 +132,7 @@ static void write_results(void)
 	if (strcmp(pfmi_regions.output, "-") != 0) {
 		if (!pfmi_region_build_path(path, sizeof(path), format ? format->suffix : ""))
 			return;
-		fd = open_output(path);
+		fd = open_output(path, sizeof(path));
 		if (fd < 0)
 			pfmi_region_print_lost_output(path, errno);
 	}
@@ -175,6 +209,7 @@ static int start_regions(const char *events, unsigned flags, const char *output,
 	r->format = writer ? writer->name : "table";
 	r->keeps_slices = writer && writer->draws_slices;
 	snprintf(r->output, sizeof(r->output), "%s", output ? output : "");
+	clock_gettime(CLOCK_REALTIME_COARSE, &r->start);
 	stay_loaded();
 	atexit(write_at_exit);
 	at_quick_exit(write_at_exit);

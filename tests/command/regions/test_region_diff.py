@@ -103,12 +103,12 @@ class Diff(unittest.TestCase):
             done = subprocess.run([PFM, "stat", "--regions", "--json", "-r", "2", "-o",
                                    self.path(name), "-e", "page-faults", "--", PROGRAM, "many",
                                    more], capture_output=True, text=True, check=True, env=CLEAN)
-        if '"exact"' not in open(self.path("old"), encoding="utf-8").read():
-            self.skipTest("the kernel counts no page faults here: " + done.stderr)
-        find = lambda name: self.significant(self.path("old"), self.path(name),
-                                             metric="page-faults")
-        self.assertEqual(find("new"), PLANTED)
-        self.assertEqual(find("same"), [])
+        with open(self.path("old"), encoding="utf-8") as f:
+            if '"exact"' not in f.read():
+                self.skipTest("the kernel counts no page faults here: " + done.stderr)
+        for name, want in (("new", PLANTED), ("same", [])):
+            self.assertEqual(self.significant(self.path("old"), self.path(name),
+                                              metric="page-faults"), want)
 
 
 if __name__ == "__main__":

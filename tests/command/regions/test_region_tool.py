@@ -523,6 +523,19 @@ class Adapters(unittest.TestCase):
         self.assertIn("entered no region; marks of perfmon, ITT, NVTX, Kokkos, OpenMP, likwid, "
                       "PAPI are counted", done.stderr)
 
+    @unittest.skipUnless(os.path.exists(program("marked_benchmarks")), "no Google Benchmark")
+    def test_google_benchmark_reports_counts(self):
+        """Iterations have their page faults, without those of the runs that look for the number of
+        iterations."""
+        env = dict(CLEAN, PERFMON_REGIONS="page-faults", PERFMON_REGIONS_OUTPUT="/dev/null")
+        done = subprocess.run([program("marked_benchmarks"), "--benchmark_format=json",
+                               "--benchmark_min_time=0.01"], capture_output=True, text=True,
+                              check=True, env=env)
+        found = {b["name"].split("/")[0]: b for b in json.loads(done.stdout)["benchmarks"]}
+        self.assertAlmostEqual(found["touch_four"]["page-faults"], 4, delta=0.05)
+        self.assertAlmostEqual(found["touch_nine"]["page-faults"], 9, delta=0.05)
+        self.assertFalse(found["touch_four"].get("label"))
+
     @unittest.skipUnless(os.path.exists(program("marked_fortran_papi")), "no Fortran or no libpapi")
     def test_fortran_program_of_papi(self):
         table, _ = regions("marked_fortran_papi")
