@@ -40,6 +40,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/types.h>
 #include <time.h>
 #define PFM_REGION_NO_MACROS
 #include <perfmon/region.h>
@@ -277,6 +278,12 @@ struct thread {
 	uint64_t *probe_wall;
 };
 
+struct output_file {
+	ino_t inode;
+	off_t size;
+	struct timespec time; /* of its last change */
+};
+
 /* The state of the process. */
 struct regions {
 	pthread_mutex_t lock;
@@ -292,7 +299,7 @@ struct regions {
 	struct arena arena;  /* memory of names and handles */
 	char output[4096];
 	const char *format;
-	struct timespec start;
+	struct output_file earlier;
 	bool keeps_slices;
 	bool keeps_file; /* the reader of the folder takes the file of sums: no results are written
 	                  */

@@ -86,16 +86,30 @@ static int open_guessed(const char *path)
 	return open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_EXCL | O_NOFOLLOW, 0666);
 }
 
-/* Results that a process wrote since this one started are those of another process of the same
+/* Notes the file at the destination of the results: one of an earlier run, which is replaced. */
+static void note_output(void)
+{
+	const struct region_format *format = pfmi_region_find_format(pfmi_regions.format);
+	char path[4200];
+	struct stat s;
+
+	if (!pfmi_region_build_path(path, sizeof(path), format ? format->suffix : "") ||
+	    stat(path, &s) != 0)
+		return;
+	pfmi_regions.earlier = (struct output_file){ s.st_ino, s.st_size, s.st_mtim };
+}
+
+/* Results that were written since this process started are those of another process of the same
  * program, such as a rank. */
 static bool is_of_another(int fd)
 {
-	const struct timespec *start = &pfmi_regions.start;
+	const struct output_file *earlier = &pfmi_regions.earlier;
 	struct stat s;
 
 	return fstat(fd, &s) == 0 && S_ISREG(s.st_mode) && s.st_size > 0 &&
-	       (s.st_mtim.tv_sec > start->tv_sec ||
-	        (s.st_mtim.tv_sec == start->tv_sec && s.st_mtim.tv_nsec >= start->tv_nsec));
+	       (s.st_ino != earlier->inode || s.st_size != earlier->size ||
+	        s.st_mtim.tv_sec != earlier->time.tv_sec ||
+	        s.st_mtim.tv_nsec != earlier->time.tv_nsec);
 }
 
 /* Opens the file of results at @path, which the user chose. The lock, which ends with the
@@ -209,7 +223,7 @@ static int start_regions(const char *events, unsigned flags, const char *output,
 	r->format = writer ? writer->name : "table";
 	r->keeps_slices = writer && writer->draws_slices;
 	snprintf(r->output, sizeof(r->output), "%s", output ? output : "");
-	clock_gettime(CLOCK_REALTIME_COARSE, &r->start);
+	note_output();
 	stay_loaded();
 	atexit(write_at_exit);
 	at_quick_exit(write_at_exit);

@@ -523,6 +523,22 @@ class Adapters(unittest.TestCase):
         self.assertIn("entered no region; marks of perfmon, ITT, NVTX, Kokkos, OpenMP, likwid, "
                       "PAPI are counted", done.stderr)
 
+    def test_events_of_papi(self):
+        """Names of PAPI and libpfm4 in PAPI_EVENTS, without pfm."""
+        adapter = os.path.join(os.environ["PERFMON_ADAPTERS"], "libperfmon-papi-hl.so")
+        for events in ("perf::PAGE-FAULTS", "perf::PERF_COUNT_SW_PAGE_FAULTS=delta,PAPI_TOT_INS"):
+            with tempfile.TemporaryDirectory() as folder:
+                env = dict(CLEAN, LD_PRELOAD=adapter, PAPI_EVENTS=events,
+                           PAPI_OUTPUT_DIRECTORY=folder)
+                done = subprocess.run([program("marked_papi")], env=env, capture_output=True,
+                                      text=True, check=True)
+                self.assertEqual(done.stderr, "")
+                out = os.path.join(folder, "papi_hl_output")
+                with open(os.path.join(out, os.listdir(out)[0]), encoding="utf-8") as f:
+                    rows = json.load(f)["threads"]["0"]["regions"].values()
+                self.assertEqual([(r["name"], r["page-faults"]) for r in rows],
+                                 [("compute", "21"), ("inside", "6")])
+
     @unittest.skipUnless(os.path.exists(program("marked_benchmarks")), "no Google Benchmark")
     def test_google_benchmark_reports_counts(self):
         """Iterations have their page faults, without those of the runs that look for the number of
