@@ -172,8 +172,9 @@ class Names(Scripted):
         with Kubelet() as kubelet:
             wanted = self.make_tree(kubelet)
             # What is beside them: the engine's own groups, services, and folders with a number.
-            self.make("kubepods.slice/crio-conmon-%s.scope" % make_id(90), "system.slice/ssh.service",
-                      "other/" + make_id(91), "system.slice/docker-%s.scope" % make_id(92)[1:])
+            self.make("kubepods.slice/crio-conmon-%s.scope" % make_id(90),
+                      "system.slice/ssh.service", "other/" + make_id(91),
+                      "system.slice/docker-%s.scope" % make_id(92)[1:])
             for hierarchy in ("none %s cgroup2 rw 0 0\n" % self.groups,
                               "none %s cgroup rw,perf_event 0 0\n" % self.groups):
                 self.mount(hierarchy)
@@ -204,7 +205,8 @@ class Names(Scripted):
         self.assertEqual(len(by_id), 18 + 5 + 1)
         for number, engine, uid in ((50, "docker", None), (51, "docker", None),
                                     (52, "podman", None), (53, "podman", None),
-                                    (54, "containerd", make_uid(54)), (1, "containerd", make_uid(1)),
+                                    (54, "containerd", make_uid(54)),
+                                    (1, "containerd", make_uid(1)),
                                     (5, "cri-o", make_uid(5)), (9, "docker", make_uid(9))):
             labels = by_id[make_id(number)]
             self.assertEqual((labels["runtime"], labels.get("pod_uid")), (engine, uid), number)
@@ -215,7 +217,8 @@ class Names(Scripted):
         with Kubelet() as kubelet:
             uid, hashed = make_uid(1), "0123456789abcdef0123456789abcdef"
             kubelet.add(uid, "a", "one", kind="initContainerStatuses", first=make_id(1))
-            kubelet.add(make_uid(2), "a", "two", kind="ephemeralContainerStatuses", debug=make_id(2))
+            kubelet.add(make_uid(2), "a", "two", kind="ephemeralContainerStatuses",
+                        debug=make_id(2))
             kubelet.add(make_uid(3), "kube-system", "etcd", etcd=make_id(3))
             kubelet.pods[make_uid(3)]["metadata"]["annotations"] = {
                 "kubernetes.io/config.hash": hashed}
@@ -224,13 +227,14 @@ class Names(Scripted):
             with self.serve("--kubelet", kubelet.url) as s:
                 f = self.until(s.address(), lambda f: len(self.labels(f)) == 4)
         names = {(x.get("pod"), x.get("container")) for x in self.labels(f)}
-        self.assertEqual(names, {("one", "first"), ("two", "debug"), ("etcd", "etcd"), (None, None)})
+        self.assertEqual(names, {("one", "first"), ("two", "debug"), ("etcd", "etcd"),
+                                 (None, None)})
 
 
 class Churn(Scripted):
     def test_series_begin_with_their_names(self):
-        """A container that the kubelet does not list so far has no series; then it has its names, and
-        its count includes the time before."""
+        """A container that the kubelet does not list so far has no series; then it has its names,
+        and its count includes the time before."""
         with Kubelet() as kubelet:
             uid, number = make_uid(1), make_id(1)
             with self.serve("--kubelet", kubelet.url) as s:
