@@ -6,9 +6,12 @@ import http.server
 import json
 import os
 import re
+import shutil
+import signal
 import ssl
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import unittest
@@ -18,7 +21,7 @@ sys.dont_write_bytecode = True
 import openmetrics  # noqa: E402
 import tap  # noqa: E402
 import test_answers  # noqa: E402
-from test_serve import OPENMETRICS, PFM, Server, ask, quality  # noqa: E402
+from test_serve import OPENMETRICS, PFM, SOURCE, Server, ask, quality  # noqa: E402
 
 CLASSES = ("Guaranteed", "Burstable", "BestEffort")
 SCHEMES = {"containerd": "containerd", "cri-o": "cri-o", "docker": "docker"}
@@ -370,6 +373,35 @@ class Requests(Scripted):
                       ["--containers", "--for-each-cgroup", "x"]):
             done = subprocess.run([PFM, "serve", *words], capture_output=True, check=False)
             self.assertEqual(done.returncode, 2, words)
+
+
+class Filter(unittest.TestCase):
+    """The system calls of examples/container."""
+
+    def test_kubelet_and_receiver(self):
+        """What the service calls when it asks a kubelet and sends to a receiver is allowed."""
+        from test_otlp import Receiver    # pylint: disable=import-outside-toplevel
+        if not shutil.which("strace"):
+            self.skipTest("strace is missing (Debian package strace)")
+        with open(os.path.join(SOURCE, "examples/container/perfmon-seccomp.json"),
+                  encoding="utf-8") as f:
+            allowed = {name for rule in json.load(f)["syscalls"] for name in rule["names"]}
+        with tempfile.TemporaryDirectory() as folder, Kubelet() as kubelet, Receiver(200) as r:
+            with Server("-f", "-o", folder + "/trace", PFM, "serve", "--containers", "--kubelet",
+                        kubelet.url, "--otlp", r.url, "-I", "20", "-e", "task-clock",
+                        program=("strace", )) as s:
+                try:
+                    s.wait_for("sending to")
+                except AssertionError as e:
+                    self.skipTest(str(e))    # control groups, libcurl, or the right to trace
+                r.wait_for(2)
+                with open("/proc/%d/task/%d/children" % (s.p.pid, s.p.pid), encoding="ascii") as f:
+                    os.kill(int(f.read()), signal.SIGTERM)
+                s.p.communicate(timeout=20)
+            with open(folder + "/trace", encoding="utf-8", errors="replace") as f:
+                called = set(re.findall(r"^\d+ +(\w+)\(", f.read(), re.M))
+        self.assertGreaterEqual(len(kubelet.got), 1)
+        self.assertEqual(called - allowed, set())
 
 
 class Live(unittest.TestCase):
