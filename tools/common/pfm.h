@@ -46,10 +46,10 @@ struct command {
 
 struct command_args {
 	const struct command *cmd;
-	int status;      /* exit status after next_option() returned -1 */
-	int n;           /* operands, valid after next_option() returned 0 */
+	int status;          /* exit status after next_option() returned -1 */
+	int n;               /* operands, valid after next_option() returned 0 */
 	int n_before_dashes; /* operands before "--"; 0 without it; valid as n is */
-	char **operands; /* NULL after the last */
+	char **operands;     /* NULL after the last */
 	int argc;
 	char **argv; /* the name of the command and its arguments */
 };

@@ -165,8 +165,8 @@ int export_open(struct export_reader *r, const char *path, const char *event)
 	r->visit.see_arg = r;
 	r->n_events = r->visit.n_events;
 	r->events = calloc(r->n_events + 1, sizeof(*r->events));
-	if (!visit_tasks(&r->visit, &r->texts, open_recorded_symbols(path, NULL, NULL)) || !r->events ||
-	    !export_begin_locations(r))
+	if (!visit_tasks(&r->visit, &r->texts, open_recorded_symbols(path, NULL, NULL)) ||
+	    !r->events || !export_begin_locations(r))
 		return report_no_memory();
 	r->visit.tasks.has_build_ids = true;
 	return describe_events(r, event);
