@@ -852,7 +852,7 @@ class Record(unittest.TestCase):
         """A program that is in the kernel nearly all the time: few samples of user code are right,
         and none is explained."""
         done = self.pfm("record", "-e", "task-clock:u", "-o", "few.data", "--", "dd",
-                        "if=/dev/zero", "of=/dev/null", "bs=1M", "count=3000", "status=none")
+                        "if=/dev/zero", "of=/dev/null", "bs=1M", "count=12000", "status=none")
         self.assertNotIn("interrupt", done.stderr)
 
     def refused(self, *args, status=2):
