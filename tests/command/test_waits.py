@@ -107,7 +107,9 @@ class Waits(unittest.TestCase):
                               timeout=120, check=False)
 
     def test_waits_are_as_long_as_the_program_measures(self):
-        """Lock, pipe and CPU, as shares of the time of the main thread, within 2 points."""
+        """Lock and pipe, as shares of the time of the main thread, within 1 point. Time on a CPU is
+        sampled: on a virtual machine whose host is busy the clock loses interrupts, so that it has
+        bounds alone here."""
         if not shutil.which("gcc"):
             self.skipTest("no C compiler (Debian: gcc)")
         with open(os.path.join(self.folder, "waiter.c"), "w", encoding="utf-8") as f:
@@ -126,8 +128,10 @@ class Waits(unittest.TestCase):
         print("# measured: lock %.1f %%, pipe %.1f %%, CPU %.1f %%; reported:" %
               tuple(100 * n / wall for n in (lock, pipe, cpu)),
               {cause: "%.1f %%" % (100 * n / wall) for cause, n in found.items()})
-        for cause, truth in ("lock", lock), ("pipe", pipe), ("CPU", cpu):
-            self.assertAlmostEqual(found.get(cause, 0) / wall, truth / wall, delta=0.02, msg=cause)
+        for cause, truth in ("lock", lock), ("pipe", pipe):
+            self.assertAlmostEqual(found.get(cause, 0) / wall, truth / wall, delta=0.01, msg=cause)
+        self.assertGreater(found.get("CPU", 0), cpu / 2)
+        self.assertLess(found.get("CPU", 0), cpu * 1.2)
         table = self.pfm("report", "--off-cpu", "--task", "waiter", "w.data").stdout
         self.assertRegex(table, r"s on CPUs, \d+\.\d{3} s of waiting, of all tasks together\n")
         self.assertRegex(table, r"(?m)^ *\d+\.\d\d% +\d+\.\d ms +\d+  lock +waiter +\S+$")
@@ -187,6 +191,19 @@ class Switches(Waits):
         self.assertEqual(rows, {"first": 2000 + 1000, "second": 4200})
         self.assertEqual(said, "")
 
+    def test_the_page_has_the_waits_as_times(self):
+        self.leave(0x1004, 1000)
+        self.come(3000)
+        self.made.write(os.path.join(self.folder, "w.data"))
+        done = self.pfm("report", "--off-cpu", "--html", "w.html", "w.data")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        with open(os.path.join(self.folder, "w.html"), encoding="utf-8") as f:
+            text = f.read()
+        data = json.loads(text.split('id="data">', 1)[1].split("</script>", 1)[0])
+        (recording,) = data["recordings"]
+        self.assertEqual(recording["samples"]["weight"], [2000])
+        self.assertEqual(recording["events"][0]["unit"], "nanoseconds")
+
     def test_a_wait_that_does_not_end_is_as_long_as_the_recording(self):
         self.leave(0x1004, 1000)
         self.leave(0x1014, 2000, tid=6)
@@ -214,9 +231,9 @@ class Switches(Waits):
         self.assertEqual((done.returncode, done.stdout), (1, ""))
         self.assertIn("no records of context switches; take them with pfm record --off-cpu",
                       done.stderr)
-        for args in ["--off-cpu", "-g"], ["--off-cpu", "--html", "x"]:
-            self.assertIn("--off-cpu can be combined with",
-                          self.pfm("report", *args, "w.data").stderr)
+        self.assertEqual(self.pfm("report", "--off-cpu", "--html", "x", "w.data").returncode, 1)
+        self.assertIn("--off-cpu can be combined with",
+                      self.pfm("report", "--off-cpu", "-g", "w.data").stderr)
         self.assertIn("--off-cpu cannot be combined",
                       self.pfm("record", "--off-cpu", "-M", "ipc", "--", "true").stderr)
 

@@ -227,12 +227,14 @@ int export_recording(const struct export_format *format, const char *path, const
 }
 
 int export_to_stream(const struct export_format *format, const char *path, FILE *out,
-                     const char *event)
+                     const char *event, bool has_waits)
 {
 	struct export_reader reader;
 	struct exporter e = { .reader = &reader, .out = out };
 	int status = export_open(&reader, path, event);
 
+	if (status == EXIT_DONE && has_waits)
+		status = export_read_waits(&reader);
 	reader.merges_processes = true;
 	e.state = calloc(1, format->state_size + 1);
 	e.failed = !e.state;

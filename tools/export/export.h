@@ -98,6 +98,7 @@ struct export_reader {
 
 	/* of read.c and locations.c alone */
 	struct sample_visitor visit;
+	struct waits *waits; /* of export_read_waits() */
 	size_t mappings_capacity, locations_capacity, names_capacity, frames_capacity;
 	size_t functions_capacity;
 	struct hash_table mapping_table, location_table, function_table;
@@ -110,6 +111,9 @@ struct export_reader {
  * EXIT_DONE or EXIT_REFUSED, everything said. */
 int export_open(struct export_reader *r, const char *path, const char *event);
 void export_close(struct export_reader *r);
+/* Lets samples of context switches weigh the nanoseconds of the waits after them. EXIT_DONE or
+ * EXIT_REFUSED, everything said. */
+int export_read_waits(struct export_reader *r);
 /* The next sample, without its frames: 1, 0 after the last, or -1, everything said. */
 int export_next(struct export_reader *r, struct export_sample *sample);
 /* Finds the frames of the sample. */
@@ -287,10 +291,10 @@ bool export_can_write(const char *path);
 int export_recording(const struct export_format *format, const char *path, const char *output,
                      const char *event, bool is_checked, bool leaves_names);
 
-/* Writes the recording @path to @out, in the order of add_sample() and end(). EXIT_DONE or
- * EXIT_REFUSED, everything said. */
+/* Writes the recording @path to @out, in the order of add_sample() and end(). @has_waits: samples
+ * of context switches weigh the waits after them. EXIT_DONE or EXIT_REFUSED, everything said. */
 int export_to_stream(const struct export_format *format, const char *path, FILE *out,
-                     const char *event);
+                     const char *event, bool has_waits);
 
 /* ---- output (output.c) ----------------------------------------------------------------------- */
 

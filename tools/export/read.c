@@ -8,6 +8,7 @@
 #include <string.h>
 #include "profile/messages.h"
 #include "profile/symbols/symbols.h"
+#include "profile/waits.h"
 
 /* ---- frames ---------------------------------------------------------------------------------- */
 
@@ -172,10 +173,20 @@ int export_open(struct export_reader *r, const char *path, const char *event)
 	return describe_events(r, event);
 }
 
+int export_read_waits(struct export_reader *r)
+{
+	r->waits = waits_read(r->path);
+	r->visit.waits = r->waits;
+	for (unsigned i = 0; i < r->n_events; i++)
+		r->events[i].is_clock |= waits_is_event(r->session, i);
+	return r->waits ? EXIT_DONE : EXIT_REFUSED;
+}
+
 void export_close(struct export_reader *r)
 {
 	pfm_close_session(r->session);
 	end_sample_visit(&r->visit);
+	waits_free(r->waits);
 	pfmi_base_free_hash(&r->mapping_table);
 	pfmi_base_free_hash(&r->location_table);
 	pfmi_base_free_hash(&r->function_table);

@@ -289,7 +289,7 @@ static int put_data(const struct page *page, FILE *out)
 	for (unsigned i = 0; i < page->n_recordings && status == EXIT_DONE; i++) {
 		fprintf(out, "%s{\"side\":%d,", i ? "," : "", page->recordings[i].is_new);
 		status = export_to_stream(&page_data_format, page->recordings[i].path, out,
-		                          page->event);
+		                          page->event, page->has_waits);
 		fputs("}", out);
 	}
 	fputs("]", out);

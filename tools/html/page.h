@@ -21,6 +21,7 @@ struct page {
 	const char *title;
 	const struct page_recording *recordings;
 	unsigned n_recordings;
+	bool has_waits;                      /* as of export_to_stream() */
 	const char *event;                   /* as of export_recording() */
 	void (*put_more)(void *arg, FILE *); /* members ",\"name\":..." of the data, or NULL */
 	void *arg;

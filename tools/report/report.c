@@ -425,10 +425,9 @@ static int check_options(struct command_args *args, const struct report_job *job
 		{ job->shows_waits &&
 		          (job->options.keys || job->options.tree || job->options.children ||
 		           job->options.detail == SOURCE || job->options.metrics || job->event ||
-		           job->options.n_slices > 1 || job->html),
+		           job->options.n_slices > 1),
 		  "--off-cpu can be combined with --task, --symbol, --time, --json, --folded, "
-		  "--svg "
-		  "and -n." },
+		  "--svg, --html and -n." },
 		{ job->metric_names && !*job->metric_names,
 		  "--metrics: expected metrics separated by commas." },
 		{ args->n > 1, "expected one recording." },
@@ -454,6 +453,7 @@ static int write_report_page(const struct report_job *job, const char *path)
 	const struct page page = { .title = base_name(path),
 		                   .recordings = &recording,
 		                   .n_recordings = 1,
+		                   .has_waits = job->shows_waits,
 		                   .event = job->event };
 
 	return write_recording_page(&page, job->html);
