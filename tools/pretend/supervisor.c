@@ -103,8 +103,9 @@ static void control_own_events(struct supervisor *s, const struct call *call)
 		if (fd >= 0)
 			close(fd);
 	}
-	for (size_t i = 0; i < s->events.n; i++)
-		if (s->events.at[i]->owner == (int)call_thread(call))
+	/* From the end: closed events leave the list meanwhile. */
+	for (size_t i = s->events.n; i-- > 0;)
+		if (i < s->events.n && s->events.at[i]->owner == (int)call_thread(call))
 			share_counters(s, s->events.at[i]->context);
 	answer(call, 0);
 }

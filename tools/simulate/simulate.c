@@ -132,7 +132,7 @@ static int compare_values(const void *a, const void *b)
 
 static struct spread measure_spread(const struct simulation *s, unsigned command, unsigned event)
 {
-	uint64_t values[RUNS_MAX];
+	uint64_t values[RUNS_MAX] = { 0 };
 	const unsigned n = (unsigned)s->n_runs;
 	struct spread d = { .n_distinct = 1 };
 
