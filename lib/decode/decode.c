@@ -70,6 +70,10 @@ int pfm_decode_field(const pfm_ctx_t *ctx, int pmu, const char *reg, uint64_t va
 	*name = g.layout[i].name;
 	*field = register_field_extract(value, g.layout[i]);
 	*text = get_namesake_word(g.table, *name, *field);
+	/* The companion of a pair counts nothing: its first field, the event, has the rule's text.
+	 */
+	if (i == 0 && !**text)
+		*text = pfmi_pmu_get_companion_text(g.table, value);
 	return PFMLIB_SUCCESS;
 }
 

@@ -225,12 +225,18 @@ static bool is_led_event(struct planned_pmu *p, const struct event *ev)
 	       !can_lead_event(p, ev, ev);
 }
 
-/* Can a counter that is not reserved count event @i? */
+/* Can a counter that is not reserved count event @i? An x86 event may need a leader, which its item
+ * gets later. */
 static bool can_count_event(struct planned_pmu *p, unsigned i)
 {
+	bool is_possible;
+
 	p->trial_events[0] = p->plan->events[i].event;
-	return pfmi_plan_constrain_trial_events(p, 1) &&
-	       (get_counter_mask(p) || p->encoder_plan.counterless_events & 1);
+	p->request.is_described = p->table->encoder == ENCODER_X86;
+	is_possible = pfmi_plan_constrain_trial_events(p, 1) &&
+	              (get_counter_mask(p) || p->encoder_plan.counterless_events & 1);
+	p->request.is_described = false;
+	return is_possible;
 }
 
 /* Makes the item of event @led's leader. False if the leader is missing or its counter is reserved.

@@ -383,6 +383,9 @@ static inline bool event_may_have_rule(const struct event *ev)
 }
 /* Applies the rules of the table: narrows counter masks, or refuses the set. */
 int pfmi_pmu_apply_rules(const struct encode_request *req, struct plan *out, pfm_error_t *why);
+/* The text of the rule whose pairs have companions with this value in their control register; ""
+ * for none. */
+const char *pfmi_pmu_get_companion_text(const struct table *t, uint64_t value);
 /* Finds the next rule from number *@at on that can hold for the event, with modifiers and levels
  * that a text may add; moves *@at past it. NULL after the last. */
 const struct rule *pfmi_pmu_find_event_rule(const struct event *ev, unsigned *at);

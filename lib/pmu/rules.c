@@ -177,6 +177,16 @@ static bool is_general_rule(const struct table *t, const struct rule *r)
 	return r->effect == RULE_NOTE;
 }
 
+const char *pfmi_pmu_get_companion_text(const struct table *t, uint64_t value)
+{
+	const struct rule *r = table_rules(t);
+
+	for (unsigned k = 0; k < t->n_rules; k++)
+		if (r[k].effect == RULE_PAIR && r[k].value == value)
+			return table_get_text(t, r[k].text);
+	return "";
+}
+
 bool pfmi_pmu_is_erratum_general(const struct table *t, const struct erratum *e)
 {
 	const struct rule_test *test = table_rule_tests(t) + e->first_test;

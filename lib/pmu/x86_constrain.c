@@ -5,11 +5,6 @@
 #include "base/bits.h"
 #include "pmu/x86.h"
 
-static bool is_slots_event(uint64_t config)
-{
-	return (config & 0xffff) == 0x0400;
-}
-
 /* ---- extra registers ------------------------------------------------------------------------- */
 
 /* The row's encoding with the other off-core register: code | umask << 16 | register << 32; 0 if it
@@ -221,17 +216,6 @@ static int apply_coreduo_settings(const struct plan *plan, const pfmlib_coreduo_
 
 /* ---- constrain ------------------------------------------------------------------------------- */
 
-static int check_perf_metrics(const struct encode_request *req, uint64_t none,
-                              const struct x86_plan_extra *x, pfm_error_t *why)
-{
-	/* A metric event alone is accepted: its registers can be described. */
-	if (!none || req->n_events == 1 || is_slots_event(x->selects[0].config))
-		return PFMLIB_SUCCESS;
-	return pfmi_base_set_event_error(why, PFMLIB_ERR_EVTINCOMP, PFM_KIND_CONFLICT,
-	                                 __builtin_ctzll(none),
-	                                 "top-down events need the slots event first in their set");
-}
-
 int pfmi_x86_constrain_set(const struct encode_request *req, struct plan *out, pfm_error_t *why)
 {
 	struct x86_plan_extra *x = (struct x86_plan_extra *)(void *)out->encoder_data;
@@ -266,8 +250,7 @@ int pfmi_x86_constrain_set(const struct encode_request *req, struct plan *out, p
 			out->counterless_events |= (uint64_t)1 << i;
 		}
 	}
-	rc = check_perf_metrics(req, out->counterless_events, x, why);
-	if (!rc && req->n_events > 1 && pfmi_x86_has_extra_registers(req->table))
+	if (req->n_events > 1 && pfmi_x86_has_extra_registers(req->table))
 		rc = place_extra_registers(req, x, why);
 	return !rc && in ? apply_coreduo_settings(out, in, x, why) : rc;
 }

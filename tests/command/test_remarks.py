@@ -38,6 +38,7 @@ TRAPS = (
     ("skl::BR_INST_RETIRED.ALL_BRANCHES", "counter 2 alone can leave out"),
     ("glm::BR_INST_RETIRED.JCC", "counter 0 alone"),
     ("icl::PERF_METRICS.RETIRING", "count the same levels"),
+    ("spr::PERF_METRICS.MEMORY_BOUND", "as the first event of their group"),
     ("spr::MEM_TRANS_RETIRED.LOAD_LATENCY_GT_128", "before them in the group"),
     ("spr::INST_RETIRED.ANY_P", "do not count on counter 0"),
     ("icx_uncore_imc_free_running::UNC_M_CLOCKTICKS_FREERUN", "nothing starts, stops or resets"),
@@ -115,6 +116,78 @@ class Machine(unittest.TestCase):
         self.assertEqual(found["tsx_reserve"]["found"],
                          "/sys/devices/cpu/allow_tsx_force_abort is 0")
         self.assertEqual(found["tsx_aborts"]["found"], "/proc/cpuinfo has the flag rtm")
+
+
+class Levels(unittest.TestCase):
+    """Events that count wrong at one privilege level: rows 32 to 34 of the constraints (BDM126,
+    BDM62 and HSD73, SKL128)."""
+
+    BRANCHES = tuple("bdw::" + n for n in (
+        "BR_INST_RETIRED.ALL_BRANCHES", "BR_MISP_RETIRED.ALL_BRANCHES",
+        "BR_INST_RETIRED.CONDITIONAL", "BR_MISP_RETIRED.CONDITIONAL",
+        "BR_INST_RETIRED.NEAR_TAKEN"))
+
+    def test_counters_4_to_7_have_no_user_mode_alone(self):
+        """With hyper-threading off, four events of user mode fit, and one of all levels beside
+        them, on counter 4."""
+        user = [b + ":u" for b in self.BRANCHES]
+        refused = pfm("dispatch", "--ht-off", *user)
+        self.assertEqual(refused.returncode, 1)
+        self.assertIn("events 1, 2, 3, 4 and 5 can only count on counters 0, 1, 2 and 3",
+                      refused.stderr)
+        fits = pfm("dispatch", "--ht-off", *user[:4], self.BRANCHES[4])
+        self.assertEqual(fits.returncode, 0, fits.stderr)
+        self.assertRegex(fits.stdout, r"(?m)^  4 +bdw::BR_INST_RETIRED.NEAR_TAKEN$")
+        self.assertEqual(pfm("dispatch", "--ht-off", *self.BRANCHES).returncode, 0)
+
+    def test_wrong_counts_of_one_level_are_told(self):
+        for event, rule in (
+            ("hsw::BR_INST_RETIRED.ALL_BRANCHES:any=1:u", "any_level"),
+            ("bdw::BR_INST_RETIRED.ALL_BRANCHES:any=1:k", "any_level"),
+            ("skl::BR_INST_RETIRED.ALL_BRANCHES:inv=1:c=2:u", "inv_level"),
+            ("skl::MEM_LOAD_RETIRED.L3_MISS:u", "mem_level"),
+            ("hsw::MEM_UOPS_RETIRED.ALL_LOADS:k", "mem_level"),
+        ):
+            for text, holds in ((event, True), (event[:-2], False)):
+                (o,) = lines("encode", "--json", text)
+                rules = {r["name"] for r in o.get("rules", ()) if r.get("holds")}
+                self.assertEqual(rule in rules, holds, text)
+
+
+class Partners(unittest.TestCase):
+    """Events that count nothing alone: encode names the other one, in text and in JSON."""
+
+    def test_encode_names_the_partner(self):
+        for event, words in (
+            ("spr::MEM_TRANS_RETIRED.LOAD_LATENCY_GT_128", "LD_BLOCKS.STORE_FORWARD (0x8203)"),
+            ("icl::PERF_METRICS.RETIRING", "TOPDOWN.SLOTS (0x400)"),
+            ("intel_arch::topdown-fe-bound", "TOPDOWN.SLOTS (0x400)"),
+            ("cortex_a72::CHAIN", "the event before it"),
+            ("amdzen3::fp_ret_sse_avx_ops.all", "even counter and the next one"),
+            ("power9::PM_L2_ST_MISS_128B", "on counter 4 before it"),
+        ):
+            self.assertIn(words, " ".join(pfm("encode", event).stdout.split()), event)
+            (o,) = lines("encode", "--json", event)
+            self.assertTrue([r for r in o["rules"] if words in r["text"]], event)
+
+    def test_figures_alone_are_no_set(self):
+        """Linux refuses them without SLOTS as the leader."""
+        for events in (("icl::PERF_METRICS.RETIRING",),
+                       ("icl::PERF_METRICS.RETIRING", "icl::TOPDOWN.SLOTS"),
+                       ("icl::INST_RETIRED.ANY", "icl::TOPDOWN.SLOTS",
+                        "icl::PERF_METRICS.RETIRING")):
+            self.assertIn("as the first event of their group", pfm("dispatch", *events).stderr)
+        done = pfm("dispatch", "icl::TOPDOWN.SLOTS", "icl::PERF_METRICS.RETIRING")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def test_decode_knows_the_companion_of_a_pair(self):
+        (o,) = lines("decode", "--json", "--pmu", "amdzen3", "PERFEVTSEL1=0xf004000ff")
+        self.assertIn("an even counter and the next one", o["fields"][0]["text"])
+        self.assertEqual(o["events"], [])
+        text = pfm("decode", "--pmu", "amdzen3", "PERFEVTSEL1=0xf004000ff").stdout
+        self.assertIn("an even counter and the next one", text)
+        (o,) = lines("decode", "--json", "--pmu", "amdzen3", "PERFEVTSEL1=0xf005300ff")
+        self.assertNotIn("text", o["fields"][0])
 
 
 class Told(unittest.TestCase):
