@@ -57,6 +57,49 @@ class RuleCompiler(FieldCompiler):
         self.check_pairs()
         self.check_moves()
 
+    def mark_rows_without_rule(self):
+        """Flags the rows for which no rule of single events can hold, whatever modifiers and levels
+        a text adds."""
+        if not self.table.rules or self.table.encoder not in ("x86", "format"):
+            return
+        open_bits = self.list_open_bits()
+        rules = [r for r in self.table.rules if r.effect in (*SINGLE_EFFECTS, pt.RULE_MOVE)]
+        for row in self.table.rows:
+            if not row.flags & pt.ROW_METRIC and not row.groups and not any(
+                    self.may_hold(rule, row, open_bits) for rule in rules):
+                row.flags |= pt.ROW_WITHOUT_RULE
+
+    def list_open_bits(self):
+        """Bits of each configuration word that a text can set: those of modifiers."""
+        bits = [0] * 5
+        for field in self.table.fields:
+            for word, low, width in field.ranges if field.modifier else ():
+                bits[word] |= ((1 << width) - 1) << low
+        return bits
+
+    def may_hold(self, rule, row, open_bits):
+        """True if each group of alternative tests of a rule can pass for a row."""
+        words, passes = [0] * 5, False
+        values = {f: field.preset for f, field in enumerate(self.table.fields)
+                  if field.kind != pt.TEXT}
+        for f, counter, value in row.values:
+            if counter != pt.ANY_COUNTER:
+                return True
+            values[f] = value
+        for f, value in values.items():
+            for word, low, width in self.table.fields[f].ranges:
+                words[word] |= (value & ((1 << width) - 1)) << low
+                value >>= width
+        for mask, low, high, word, joins in rule.tests:
+            passes |= word >= len(words) or bool(mask & open_bits[word]) or \
+                low <= words[word] & mask <= high
+            if joins:
+                continue
+            if not passes:
+                return False
+            passes = False
+        return True
+
     def drop_inapplicable_rules(self):
         """Drops rules of sections whose counters the table lacks altogether: an imported list of
         few counters is left as it is."""

@@ -607,6 +607,7 @@ class Compiler(ErrataCompiler):
             self.report_error(self.at_name, "a table without events")
         t.texts_family = self.texts_family or ""
         self.finish_errata()
+        self.mark_rows_without_rule()
         if self.texts_family and event_texts and not self.errors:
             self.add_descriptions()
         if not self.errors:

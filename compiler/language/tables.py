@@ -40,6 +40,7 @@ ROW_FLAGS = {"hidden": 1, "deprecated": 2, "alone": 4, "per_pkg": 8, "experiment
     ROW_SNAPSHOT,
     ROW_FREE_RUNNING,
 ) = ROW_FLAGS.values()
+ROW_WITHOUT_RULE = 1024     # set by the compiler
 (
     RULE_CLASS,
     RULE_COUNTERS,

@@ -376,7 +376,8 @@ enum row_flags {
 	                      spelling */
 	ROW_METRIC = 128,
 	ROW_SNAPSHOT = 256,
-	ROW_FREE_RUNNING = 512
+	ROW_FREE_RUNNING = 512,
+	ROW_WITHOUT_RULE = 1024 /* no rule can hold for the event with its own code and unit mask */
 };
 
 struct row {

@@ -160,7 +160,7 @@ static bool check_keys(struct table_verifier *c)
 /* Flags of rows that need nothing from an encoder. */
 #define COMMON_ROW_FLAGS                                                                           \
 	(ROW_HIDDEN | ROW_DEPRECATED | ROW_PER_PKG | ROW_EXPERIMENTAL | ROW_ARCH | ROW_SHADOWED |  \
-	 ROW_METRIC | ROW_SNAPSHOT)
+	 ROW_METRIC | ROW_SNAPSHOT | ROW_WITHOUT_RULE)
 
 /* The flags and limits that each encoder obeys. Encoders read tables without further checks. The
  * compiler refuses the same tables, see ENCODER_ROW_FLAGS and SHAPES in

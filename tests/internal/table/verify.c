@@ -438,7 +438,7 @@ static void flags_that_encoders_do_not_obey(void **state)
 	static const uint16_t own[N_ENCODERS] = {
 		[ENCODER_FORMAT] = ROW_EXCLUSIVE | ROW_FREE_RUNNING, [ENCODER_X86] = ROW_EXCLUSIVE
 	};
-	static const uint16_t special[] = { ROW_EXCLUSIVE, ROW_FREE_RUNNING, 1024, 0x8000 };
+	static const uint16_t special[] = { ROW_EXCLUSIVE, ROW_FREE_RUNNING, 2048, 0x8000 };
 
 	(void)state;
 	for (unsigned e = ENCODER_FORMAT; e < N_ENCODERS; e++) {
