@@ -208,6 +208,27 @@ class Lists(unittest.TestCase):
             self.assertIn("counts", features, table)
             self.assertIn("instances", features, table)
 
+    def test_show_tells_formats_and_what_a_box_counts(self):
+        """The bits of the fields, as the drivers write them in sysfs (uncore_snbep.c,
+        amd/uncore.c, idxd/perfmon.c, arm-cmn.c)."""
+        for table, formats in (
+            ("skx_uncore_cha", {"code": "config:0-7", "thresh": "config:24-31",
+                                "filter_tid": "config1:0-8", "filter_state": "config1:17-26",
+                                "filter_opc0": "config1:41-50"}),
+            ("amdzen5_amd_df", {"code": "config:0-7,32-37", "umask": "config:8-15,24-27"}),
+            ("dsa", {"event_category": "config:0-3", "filter_eng": "config1:52-59"}),
+            ("arm_cmn_700", {"nodeid": "config:32-47", "bynodeid": "config:31"}),
+        ):
+            done = subprocess.run([PFM, "show", "--json", table], capture_output=True, text=True,
+                                  check=True)
+            shown = json.loads(done.stdout.splitlines()[0])
+            self.assertEqual({n: shown["formats"].get(n) for n in formats}, formats)
+            text = subprocess.run([PFM, "show", table], capture_output=True, text=True,
+                                  check=True).stdout
+            self.assertRegex(text, r"(?m)^  counts +each device, read through one CPU$")
+            for name, bits in formats.items():
+                self.assertRegex(text, r"(?m)^  %s +%s$" % (name, bits))
+
 
 if __name__ == "__main__":
     main()

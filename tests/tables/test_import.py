@@ -1191,6 +1191,23 @@ class MadeUp(unittest.TestCase):
         self.assertEqual((status, "no model matches" in err), (1, True))
         self.assertEqual(run("--help")[0], 0)
 
+    def test_errata_of_a_list_are_errata_of_the_table(self):
+        """An id that no statement of ours explains is an erratum of the events that name it."""
+        self.intel("SKX", [event(EventName="A", Errata="SKX9001, SKX9002"),
+                           event(EventName="B", UMask="0x02", Errata="SKX9001"),
+                           event(EventName="C", UMask="0x03")])
+        t = self.convert()[0]["skx"]
+        found = {}
+        for i in range(t.count["errata"]):
+            record = t.read_record("errata", i)
+            texts = [t.read_text(x) for x in record[:2] if isinstance(x, int)]
+            found[texts[0]] = texts[1]
+        self.assertEqual(
+            {ids: text for ids, text in found.items() if ids.startswith("SKX900")},
+            dict.fromkeys(("SKX9001", "SKX9002"),
+                          "The vendor's list names this erratum of the event; its effect is not"
+                          " known here."))
+
     def test_odd_texts_are_the_same_without_being_written(self):
         """Rows go to the compiler as they are; their text says the same."""
         self.intel("SKX", [

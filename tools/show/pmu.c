@@ -37,6 +37,41 @@ static void print_features(const struct shower *s, int pmu)
 	}
 }
 
+static bool has_feature(const struct shower *s, int pmu, const char *wanted)
+{
+	const char *name, *text;
+	uint64_t value;
+
+	for (unsigned i = 0;
+	     pfm_describe_feature(s->ctx, pmu, i, &name, &text, &value) == PFMLIB_SUCCESS; i++)
+		if (strcmp(name, wanted) == 0)
+			return true;
+	return false;
+}
+
+/* What the PMU counts for; a box of which the table does not tell it is a device of the kernel. */
+static const char *get_counted_scope(const struct shower *s, int pmu, const perfmon_pmu_info_t *p)
+{
+	if (has_feature(s, pmu, "counts"))
+		return "";
+	return p->flags & PFM_PMU_UNCORE ? "each device, read through one CPU" : "tasks and CPUs";
+}
+
+/* The kernel numbers the devices of a box that a machine has several of. */
+static void show_device(const struct shower *s, int pmu, const perfmon_pmu_info_t *p)
+{
+	char buf[160];
+
+	if (!(p->flags & PFM_PMU_UNCORE) || !*p->device || p->flags & PFM_PMU_KERNEL)
+		return;
+	if (has_feature(s, pmu, "instances"))
+		snprintf(buf, sizeof(buf), "%s", p->device);
+	else
+		snprintf(buf, sizeof(buf), "%s, or %s_0, %s_1 ... where there are several",
+		         p->device, p->device, p->device);
+	show_line("device", buf);
+}
+
 /* The counters of Alphas differ in width. */
 static void show_width(const perfmon_pmu_info_t *p)
 {
@@ -87,6 +122,8 @@ void show_pmu_as_text(const struct shower *s, int pmu, const perfmon_pmu_info_t 
 		         p->type);
 		show_line("kernel", buf);
 	}
+	show_device(s, pmu, p);
+	show_line("counts", get_counted_scope(s, pmu, p));
 	show_line("CPUs", p->cpus);
 	if (p->n_instances > 1) {
 		snprintf(buf, sizeof(buf), "%u units", p->n_instances);
@@ -99,8 +136,21 @@ void show_pmu_as_text(const struct shower *s, int pmu, const perfmon_pmu_info_t 
 		show_line("counters", buf);
 	}
 	show_width(p);
+	print_formats(s, pmu);
 	print_features(s, pmu);
 	show_pmu_rules(s, pmu);
+}
+
+static void put_formats(struct shower *s, int pmu)
+{
+	struct json *j = &s->out;
+	const char *name;
+	char buf[160];
+
+	put_begin(j, "formats", '{');
+	for (unsigned i = 0; get_format(s, pmu, i, &name, buf, sizeof(buf)); i++)
+		put_text(j, name, buf);
+	put_end(j, '}');
 }
 
 void show_pmu_as_json(struct shower *s, int pmu, const perfmon_pmu_info_t *p)
@@ -126,11 +176,13 @@ void show_pmu_as_json(struct shower *s, int pmu, const perfmon_pmu_info_t *p)
 		put_int(j, "type", p->type);
 	put_text_if(j, "device", p->device);
 	put_text_if(j, "cpus", p->cpus);
+	put_text_if(j, "counts", get_counted_scope(s, pmu, p));
 	put_int(j, "instances", p->n_instances);
 	put_int(j, "events", p->n_events);
 	put_int(j, "counters", p->n_counters);
 	put_int(j, "fixed", p->n_fixed);
 	put_int(j, "width", p->width);
+	put_formats(s, pmu);
 	put_begin(j, "features", '{');
 	for (i = 0; pfm_describe_feature(s->ctx, pmu, i, &name, &text, &value) == PFMLIB_SUCCESS;
 	     i++)

@@ -46,6 +46,13 @@ void show_unlisted_as_json(struct shower *s, const char *text, const perfmon_pmu
 void show_pmu_as_text(const struct shower *s, int pmu, const perfmon_pmu_info_t *p);
 void show_pmu_as_json(struct shower *s, int pmu, const perfmon_pmu_info_t *p);
 
+/* formats.c: the bits of a PMU's fields. */
+
+/* Writes format @i of @pmu, such as "config1:9-18", and gives its *@name. False past the last. */
+bool get_format(const struct shower *s, int pmu, unsigned i, const char **name, char *buf,
+                size_t size);
+void print_formats(const struct shower *s, int pmu);
+
 /* errata.c: shows errata, of an event or of a PMU. */
 
 /* False if the event has none. */
