@@ -15,6 +15,7 @@ class TableView:
     """One table of an image."""
 
     def __init__(self, raw, byteorder="little", at=None):
+        """Reads the head of the table at @at of an image, by default the first one."""
         self.order = "<" if byteorder == "little" else ">"
         self.raw = raw
         head_at = IMAGE_SIZE if at is None else at
@@ -37,6 +38,7 @@ class TableView:
         self.aliases = aliases.split()
 
     def read_text(self, offset):
+        """Reads a text of the pool."""
         if offset >= self.count["pool"]:
             raise ValueError("string outside the pool")
         at = self.at["pool"] + offset
@@ -63,6 +65,7 @@ class TableView:
         return self.read_element(array_name, i)
 
     def read_records(self, array_name):
+        """Reads all elements of an array that the table has for itself."""
         return [self.read_record(array_name, i)
                 for i in range(self.count["group_numbers" if array_name == "groups"
                                           else array_name])]
@@ -106,6 +109,7 @@ class TableView:
         return None
 
     def read_field_ranges(self, index):
+        """Reads the bits of a field: (word, lowest bit, width), lowest bits of the value first."""
         f = self.read_record("fields", index)
         return [f[13 + 4 * i:16 + 4 * i] for i in range(f[4])]
 
@@ -130,6 +134,7 @@ class TableView:
                            for k in range(n_groups)]}
 
     def read_value(self, i, key, counter=ANY_COUNTER):
+        """Reads the value of field @key of row @i on a counter; the preset if the row has none."""
         f = self.find_field(key)
         if f is None:
             return 0
@@ -142,13 +147,16 @@ class TableView:
         return self.read_record("fields", f)[12] if general is None else general
 
     def read_value_list(self, i, key):
+        """Reads all values of field @key of row @i."""
         f = self.find_field(key)
         return [v for field, _, v in self.read_row(i)["values"] if field == f]
 
     def read_texts(self, i, key):
+        """Reads all texts of field @key of row @i."""
         return [self.read_text(v) for v in self.read_value_list(i, key)]
 
     def read_value_text(self, i, key, counter=ANY_COUNTER):
+        """Reads the text of field @key of row @i."""
         return self.read_text(self.read_value(i, key, counter))
 
 

@@ -23,7 +23,7 @@ from image.layout import (
     CODE_INDEX_ANY_UMASK, compute_checksum, find_config1_fields, get_config1, extra_register,
     make_filter_words, find_first_pieces, hash_host, list_host_keys, pack_row, pack_slots,
     place_entries, compute_sparse_slot_count)
-from image.rule_keys import compute_rule_keys
+from image.rule_keys import compute_rule_keys, mark_rows_without_rule
 
 # Strings must not contain terminal control characters, because they are printed.
 CONTROLS = {c: " " for c in range(1, 0xa0) if c < 0x20 or c > 0x7e} | {0: ""}
@@ -41,6 +41,7 @@ def is_plain_text(text):
 
 
 def encode_utf8(text):
+    """Encodes a text; bytes that were not UTF-8 stay as they were."""
     return text.encode("utf-8", "surrogateescape")
 
 
@@ -64,6 +65,7 @@ class StringPool(dict):
     end of another one shares its bytes."""
 
     def __init__(self, texts=()):
+        """Places all texts that will be asked for; the end of a text can be another one."""
         odd = set() if is_plain_text("".join(texts)) else {text
                                                            for text in texts
                                                            if not is_plain_text(text)}
@@ -78,6 +80,7 @@ class StringPool(dict):
             self[text] = self[whole] + len(whole) - len(text)
 
     def __missing__(self, text):
+        """Appends a text that was not foreseen."""
         harmless, at = text.translate(CONTROLS), self.size
         self[text] = at
         self.parts.append(harmless)
@@ -85,6 +88,7 @@ class StringPool(dict):
         return at
 
     def add_text(self, text):
+        """Returns the offset of a text."""
         return self[text]
 
     def join_texts(self):
@@ -137,6 +141,7 @@ class ArrayBytes:
     """Growing bytes of the image, for one or several arrays."""
 
     def __init__(self):
+        """Begins an empty array."""
         self.parts, self.size = [], 0
 
     def append_bytes(self, raw, step):
@@ -152,6 +157,7 @@ class RecordArray:
     """A growing array of the image. Equal elements or slices are stored once."""
 
     def __init__(self, name, order, body):
+        """Begins an array of records in the part @body of the image."""
         self.pack = struct.Struct(order + FORMATS[name]).pack
         self.step = STEPS.get(name, SIZES[name])
         self.body, self.seen = body, {}
@@ -165,10 +171,12 @@ class RecordArray:
         return at
 
     def append_elements(self, records):
+        """Appends records, and returns the number of the first."""
         pack = self.pack
         return self.body.append_bytes(b"".join([pack(*r) for r in records]), self.step)
 
     def store_record(self, record):
+        """Stores one record once, and returns its number."""
         return self.store_slice((record,))
 
     def store_each(self, records):
@@ -192,6 +200,7 @@ class NumberArray(RecordArray):
     """A growing array of numbers. Equal slices are stored once."""
 
     def __init__(self, name, order, body):
+        """Begins an array of numbers in the part @body of the image."""
         super().__init__(name, order, body)
         form = order + "%d" + FORMATS[name]
         self.packs, self.within = ComputedDict(lambda n: struct.Struct(form % n).pack), {}
@@ -229,6 +238,8 @@ class NumberArray(RecordArray):
         return list(map(seen.__getitem__, several))
 
     def append_elements(self, numbers):
+        """Appends numbers, or finds them inside of longer runs, and returns the number of the
+        first."""
         if numbers in self.within:
             whole, i = self.within[numbers]
             return self.store_slice(whole) + i
@@ -239,6 +250,7 @@ class ImageWriter:
     """Places tables in an image, whose pool begins with @texts."""
 
     def __init__(self, byteorder, texts=()):
+        """Begins an image whose texts are known."""
         self.order = "<" if byteorder == "little" else ">"
         self.pool = StringPool(texts)
         self.heads = []
@@ -318,6 +330,7 @@ class ImageWriter:
         ]
 
     def add_match(self, m):
+        """Makes the record of a host match."""
         add = self.pool.add_text
         return (add(m.arch), add(m.vendor), m.family, m.model_lo, m.model_hi, m.stepping_mask,
                 m.value, m.mask, add(m.prefix),
@@ -326,17 +339,20 @@ class ImageWriter:
                 MATCH_WHOLE_ID * m.exact | MATCH_NEAREST * m.nearest)
 
     def add_feature(self, name, value):
+        """Makes the record of a feature, which is a text or a number."""
         text = value if isinstance(value, str) else ""
         return self.pool.add_text(name), self.pool.add_text(
             text), 0 if text or value == "" else value
 
     def add_rule(self, r):
+        """Makes the record of a rule."""
         tests = [*r.tests, *((mask, 0, 0, word, 0) for mask, word in r.parts)]
         return (*map(self.pool.add_text, (r.name, r.text, r.source)),
                 self.rule_tests.store_slice(tests), r.number, r.effect, len(r.tests), len(r.parts),
                 r.first, r.value)
 
     def add_erratum(self, e, first_match):
+        """Makes the record of an erratum, whose matches begin at @first_match."""
         return (*map(self.pool.add_text, e.list_texts()), self.rule_tests.store_slice(e.tests),
                 self.erratum_rows.store_slice(e.rows), len(e.rows),
                 0 if e.instead is None else e.instead + 1, first_match, len(e.tests),
@@ -351,6 +367,7 @@ class ImageWriter:
         return self.errata.store_slice(records)
 
     def pack_wide_value(self, field, counter, value):
+        """Stores a value that has many bits or is for one counter, and packs its number."""
         number = self.wide_values.store_record((value, counter, 0))
         if number >= VALUE_IS_WIDE:
             raise ValueError("more values than an image can hold")
@@ -398,6 +415,7 @@ class ImageWriter:
         wanted = [f for f in (code, umask) if f is not None]
 
         def depends_on_counter(found):
+            """True if counters give a row different codes."""
             return any(f in wanted and c != ANY_COUNTER for shape in found for f, c in zip(*shape))
         rows = [(i, row) for i, row in enumerate(t.rows, 1)
                 if not row.flags & ROW_METRIC]
@@ -457,10 +475,12 @@ class ImageWriter:
         """Returns the fields that overlap those in @wanted: {field: [(wanted field, function from
         value to value)]}."""
         def list_bits(f):
+            """The bits of a field, lowest first."""
             return [(word, lsb + i) for word, lsb, width in t.fields[f].ranges
                     for i in range(width)]
 
         def make_mover(pairs):
+            """Makes a function that moves bits of a value to other places."""
             return lambda v: sum((v >> a & 1) << b for a, b in pairs)
         out = {}
         for w in wanted:
@@ -484,6 +504,7 @@ class ImageWriter:
         return False
 
     def find_flags(self, t, found):
+        """Returns the flags of a table with those that follow from its rows."""
         flags = t.flags | (TABLE_VALUES_OVERRIDE if any(f.preset and f.ranges for f in t.fields)
                            or self.has_overlapping_bits(t, found) else 0)
         return flags | (TABLE_HAS_FOLDED_TWINS if any(row.flags & ROW_SHADOWED
@@ -579,6 +600,7 @@ class ImageWriter:
             *[offsets[a] + first.get(a, 0) * SIZES[a] - at for a in LIMITS])
 
     def finish_image(self, digest, built, byteorder):
+        """Joins the parts, after a head that has their offsets."""
         bodies = {name: b"".join(body.parts) for name, body in self.bodies.items()}
         bodies["pool"] = self.pool.join_texts()
         bodies["tables"] = b"\0" * (HEAD_SIZE * len(self.heads))
@@ -608,6 +630,8 @@ def make_image(tables, byteorder="little", digest=b"", built=0):
     """Returns a complete image of Tables."""
     if len(tables) > IMAGE_MAX_TABLES:
         raise ValueError("an image holds at most %d tables" % IMAGE_MAX_TABLES)
+    for t in tables:
+        mark_rows_without_rule(t)
     in_order = [[sorted(row.values, key=_field_counter) for row in t.rows + t.alias_rows]
                 for t in tables]
     entries = [t.list_names() for t in tables]

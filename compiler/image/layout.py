@@ -117,6 +117,7 @@ def compute_sparse_slot_count(n):
 
 
 def _name_bits(h):
+    """Bits that a hash sets in the filter of names."""
     h = h * 0x85EBCA6B & ANY32
     return 1 << (h >> 26) | 1 << (h >> 20 & 63) | 1 << (h >> 14 & 63) | 1 << (h >> 8 & 63)
 
@@ -146,6 +147,7 @@ def find_first_pieces(names):
 
 
 def hash_code(code, umask, config1=0):
+    """Hash of a code in the index of codes."""
     return ((code * 0x9E3779B1 ^ umask ^
              (config1 ^ config1 >> 32) * 0xC2B2AE35 & ANY32) * 0x85EBCA6B) & ANY32
 

@@ -19,6 +19,7 @@ PARTS = {"cpu_atom": "small", "cpu_lowpower": "lowpower"}
 
 
 def fold_name(name):
+    """Folds a name as remarks and sources do."""
     return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
@@ -94,6 +95,7 @@ def mark_tables(tables, disputes_path, sources_path):
 
 
 def mark_table(t, disputes, sources):
+    """Adds the remarks and the sources of a table to its rows."""
     for i, row in enumerate(t.rows):
         if row.flags & pt.ROW_METRIC:
             continue

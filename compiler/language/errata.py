@@ -39,6 +39,7 @@ class Erratum:
     tables. The texts may be empty but for effect and source."""
 
     def __init__(self, ids, where):
+        """Begins an erratum with the ids of a statement."""
         self.ids, self.where = ids, where
         self.effect = self.source = self.workaround = self.linux = self.only = ""
         self.rows, self.is_for_all, self.instead = [], False, None
@@ -46,6 +47,7 @@ class Erratum:
         self.tests, self.matches = [], []
 
     def list_texts(self):
+        """Texts in the order of the record."""
         return self.ids, self.effect, self.workaround, self.linux, self.only, self.source
 
 
@@ -53,6 +55,7 @@ class ErrataFolder:
     """The statements of the folder errata, by the table that they name."""
 
     def __init__(self, folder, read_text, errors):
+        """Reads all files of the folder."""
         self.by_table, self.files, self.unused = {}, [], {}
         self.errors = []    # of tables that lack what a statement needs
         for name in sorted(os.listdir(folder)):
@@ -63,6 +66,7 @@ class ErrataFolder:
                     self.add_statement(words, errors)
 
     def add_statement(self, words, errors):
+        """Files a statement under the tables that it names."""
         if type(words) is not list or words[0].raw != "erratum":
             errors.append(((words.file, words.number, 1) if type(words) is not list
                            else words[0].get_position(), "expected erratum"))
@@ -77,6 +81,7 @@ class ErrataFolder:
             self.unused[token.get_position()] = "no table of the erratum has event '%s'" % token.raw
 
     def mark_used(self, token):
+        """Notes that a table exists."""
         self.unused.pop(token.get_position(), None)
 
 
@@ -92,9 +97,11 @@ class ErrataCompiler(RuleCompiler):
     """Statements that begin with erratum. They are resolved when all rows are known."""
 
     def do_erratum(self, words):
+        """Keeps an erratum of the table itself for finish_errata()."""
         self.errata.append((words, True))
 
     def finish_errata(self):
+        """Makes the errata of the table: its own, those of the folder, and ids that rows name."""
         folder = self.library.read_errata()
         given = folder.by_table.get(self.table.name, ())
         for words in given:
@@ -134,6 +141,7 @@ class ErrataCompiler(RuleCompiler):
                 self.table.errata.append(e)
 
     def add_erratum(self, words, is_own):
+        """Makes an erratum from the words of a statement."""
         if len(words) < 2 or words[1].is_text() or "=" in words[1].raw:
             raise StatementError(words[0].get_position(len(words[0].raw)), "erratum needs an id")
         texts = [w for w in words[2:] if w.is_text()]
@@ -165,6 +173,7 @@ class ErrataCompiler(RuleCompiler):
             self.table.errata.append(e)
 
     def set_erratum_key(self, e, w, key, value, is_own):
+        """Sets what one KEY=VALUE of an erratum says."""
         if key == "for":
             if is_own:
                 raise StatementError(w.get_position(), "for=TABLE belongs into the folder errata")
@@ -213,6 +222,7 @@ class ErrataCompiler(RuleCompiler):
         return sorted({i for name, i in self.folded_rows().items() if wanted(name)})
 
     def match_row_codes(self, code, umask=None):
+        """Numbers of the rows with a code, and with a unit mask if one is given."""
         at, mask = self.table.field_at.get("code"), self.table.field_at.get("umask")
         found = []
         for i, row in enumerate(self.table.rows):

@@ -43,6 +43,7 @@ class FieldCompiler(HeadCompiler):
     # ---- fields and groups -----------------------------------------------------------------------
 
     def put_field(self, token, field):
+        """Adds a field, or replaces one that came by use."""
         if self.record_declaration("field", token, field.name):
             self.table.fields[self.table.field_at[field.name]] = field
         else:
@@ -64,6 +65,7 @@ class FieldCompiler(HeadCompiler):
         got = {}
 
         def read_key(w):
+            """Reads bits=, at= or range=."""
             key, value = w.split_pair()
             if key not in ("bits", "at", "range") or value is None:
                 raise StatementError(w.get_position(), "unknown key '%s'" % key)
@@ -116,6 +118,7 @@ class FieldCompiler(HeadCompiler):
 
     @staticmethod
     def parse_bit_ranges(value):
+        """Parses config1:0-7,32: [(word, lowest bit, width)]."""
         word, colon, bits = value.raw.partition(":")
         if not colon or word not in WORDS:
             raise StatementError(value.get_position(),
@@ -141,6 +144,7 @@ class FieldCompiler(HeadCompiler):
         words, seen, position = [], {}, 0
 
         def add_word(w):
+            """Adds a word, or the words of a short form."""
             nonlocal position
             key, value = w.split_pair()
             if value is not None and not numbered:
@@ -167,6 +171,7 @@ class FieldCompiler(HeadCompiler):
         return words
 
     def do_trait(self, words):
+        """Declares a set of words."""
         name = self.parse_name(words, "trait")
         got = self.parse_words(words[2:], False)
         if not got and len(words) > 2:
@@ -177,6 +182,7 @@ class FieldCompiler(HeadCompiler):
         self.put_field(words[1], pt.Field(name, pt.TRAIT, high.bit_length(), words=got, high=high))
 
     def do_choice(self, words):
+        """Declares a list of words, of which a row has one."""
         name = self.parse_name(words, "choice")
         got = self.parse_words(words[2:], True)
         if not got and len(words) > 2:
@@ -188,12 +194,14 @@ class FieldCompiler(HeadCompiler):
                                           high=high))
 
     def do_text(self, words):
+        """Declares a text."""
         if len(words) > 2:
             raise StatementError(words[2].get_position(), "text takes one name")
         self.put_field(words[1] if len(words) > 1 else words[0],
                        pt.Field(self.parse_name(words, "text"), pt.TEXT, 32))
 
     def do_group(self, words):
+        """Declares unit masks."""
         name = self.parse_name(words, "group")
         if len(words) < 3 or words[2].raw not in ("one", "any"):
             raise StatementError(words[min(2,
@@ -203,6 +211,7 @@ class FieldCompiler(HeadCompiler):
         got, values, seen = {}, [], {}
 
         def read_key(w):
+            """Reads a key of the group, or one of its values."""
             key, value = w.split_pair()
             if value is None:
                 raise StatementError(w.get_position(), "a group takes VALUE=NUMBER")
@@ -290,11 +299,13 @@ class FieldCompiler(HeadCompiler):
             t.groups.append(group)
 
     def do_modifier(self, words):
+        """Declares a modifier; its field may come later."""
         name = self.parse_name(words, "modifier")
         self.record_declaration("modifier", words[1], name)
         got = {}
 
         def read_key(w):
+            """Reads field= or max=."""
             key, value = w.split_pair()
             if key not in ("field", "max") or value is None or key in got:
                 raise StatementError(w.get_position(), "unknown key '%s'" % key if key not in got
@@ -304,6 +315,7 @@ class FieldCompiler(HeadCompiler):
         self.modifiers.append((words[1], name, got))
 
     def make_modifiers(self):
+        """Marks the fields of modifiers."""
         t = self.table
         for token, name, got in self.modifiers:
             field = got["field"].raw if "field" in got else name
@@ -327,7 +339,10 @@ class FieldCompiler(HeadCompiler):
                     f.max = got["max"]
 
     def do_default(self, words):
+        """Keeps the defaults of rows."""
+
         def set_default(w):
+            """Keeps one default."""
             key, value = w.split_pair()
             if value is None:
                 raise StatementError(w.get_position(), "default takes KEY=VALUE")
@@ -375,6 +390,7 @@ class FieldCompiler(HeadCompiler):
         raise StatementError(token.get_position(), "unknown key '%s'" % key)
 
     def parse_field_value(self, f, value):
+        """Parses a value of a field of any kind."""
         if f.kind == pt.TEXT:
             text = value.get_text()
             if f.name == "meaning":
@@ -399,6 +415,7 @@ class FieldCompiler(HeadCompiler):
         return total
 
     def parse_counters(self, value, known=True):
+        """Parses 0..3,F0 to a mask; @known: the counters must exist."""
         everything = self.table.get_all_counters() if known else pt.ALL64
         bits = 0
         for part in value.split_list():
@@ -414,6 +431,7 @@ class FieldCompiler(HeadCompiler):
         return bits
 
     def parse_groups(self, value):
+        """Parses the names of groups to their numbers."""
         out = []
         for part in value.split_list():
             if part.raw not in self.groups:

@@ -65,10 +65,12 @@ class Graph:
     numbers."""
 
     def __init__(self):
+        """Begins an empty graph."""
         self.nodes = []
         self.known = {}
 
     def add_node(self, *what):
+        """Returns the number of a node, which is new or known."""
         at = self.known.get(what)
         if at is None:
             if len(self.nodes) >= MAX_NODES:
@@ -78,6 +80,7 @@ class Graph:
         return at
 
     def add_number(self, value):
+        """Returns the node of a number."""
         return self.add_node("number", value)
 
 
@@ -98,6 +101,7 @@ class Formula:
     __slots__ = ("code", "names")
 
     def __init__(self, code, names):
+        """Keeps the parts of a parsed formula."""
         self.code, self.names = tuple(code), tuple(names)
 
 
@@ -124,6 +128,7 @@ def split_words(text, grammar):
 
 @functools.lru_cache(FORMULAS)
 def parse_number(text):
+    """Parses a decimal or hexadecimal number."""
     if len(text) > MAX_NUMBER:
         raise RefusedValue("Formula", "a number of %d characters" % len(text))
     value = float(int(text, 16)) if text[:2].lower() == "0x" else float(text)
@@ -136,11 +141,13 @@ class Parser:
     """Parses one formula."""
 
     def __init__(self, text, grammar):
+        """Splits a formula into words."""
         self.grammar = grammar
         self.words, self.at, self.depth = split_words(text, grammar), 0, 0
         self.code, self.names, self.known = [], {}, {}
 
     def parse_all(self):
+        """Parses the whole formula."""
         self.parse_condition()
         if self.words[self.at]:
             raise RefusedValue("Formula", "'%s' is left over at the end" % self.words[self.at][:40])
@@ -151,17 +158,20 @@ class Parser:
         return self.words[self.at][:40] or "the end"
 
     def expect_word(self, word):
+        """Skips a word, or refuses another one."""
         if self.words[self.at] != word:
             raise RefusedValue("Formula",
                                "expected '%s' before %s" % (word, self.quote_next_word()))
         self.at += 1
 
     def enter_level(self):
+        """Counts a nested part, of which there is a limit."""
         self.depth += 1
         if self.depth > MAX_DEPTH:
             raise RefusedValue("Formula", "nested more than %d deep" % MAX_DEPTH)
 
     def parse_condition(self):
+        """Parses A if C else B."""
         self.enter_level()
         self.parse_operand()
         self.parse_operators(0)
@@ -191,6 +201,7 @@ class Parser:
             op, own = following, BINDS.get(following, -1)
 
     def parse_operand(self):
+        """Parses a number, a name, a call, a sign or parentheses."""
         word = self.words[self.at]
         if word == "(":
             self.at += 1
@@ -216,6 +227,7 @@ class Parser:
         self.code.append(self.known.setdefault(word, self.number_name("name", word)))
 
     def report_unexpected_word(self, word):
+        """Parses the rarer operands, or refuses the word."""
         if word[:1] in DIGITS:
             self.at += 1
             self.code.append(self.known.setdefault(word, parse_number(word)))
@@ -229,9 +241,11 @@ class Parser:
             raise RefusedValue("Formula", "expected a value before %s" % self.quote_next_word())
 
     def number_name(self, function, word):
+        """Returns the position of a name."""
         return self.names.setdefault((function, self.strip_name_marks(word)), len(self.names))
 
     def parse_call(self, function):
+        """Parses the arguments of a function."""
         self.at += 1
         if function in NAMED:
             word = self.words[self.at]
@@ -282,6 +296,7 @@ ATOM = 9
 
 @functools.lru_cache(FORMULAS)
 def get_number_text(value):
+    """The shortest text that gives the number back."""
     short = "%g" % value
     return short if float(short) == value else repr(value)
 
@@ -405,11 +420,13 @@ def add_formula_to_graph(formula, graph, leaf):
 
 @functools.lru_cache(FORMULAS)
 def format_number(value, n):
+    """Writes a number in @n characters of six bits each."""
     return "".join(chr(0x30 + (value >> 6 * i & 63)) for i in reversed(range(n)))
 
 
 @functools.lru_cache(FORMULAS)
 def encode_number(value):
+    """Writes the instruction that pushes a number."""
     if value == int(value) and 0 <= value < 4096 and math.copysign(1, value) > 0:
         return "i" + format_number(int(value), 1) if value < 64 else "j" + format_number(int(value),
                                                                                          2)
@@ -420,9 +437,11 @@ class CodeWriter:
     """Generates code for nodes. A value with several uses is computed once and stored in a slot."""
 
     def __init__(self, graph, inputs):
+        """Begins code of a graph."""
         self.g, self.inputs = graph, inputs
 
     def write_code(self, root):
+        """Returns the code that computes node @root."""
         uses = self.count_uses(root)
         self.out, self.slots = [], {}
         depth = self.emit_node(root, uses)
@@ -448,6 +467,7 @@ class CodeWriter:
         return uses
 
     def emit_leaf(self, op, what):
+        """The instruction of a node without operands."""
         return "e" + format_number(self.inputs.index_of(
             what), 2) if op == "input" else encode_number(what) if op == "number" else "v"
 
@@ -476,10 +496,12 @@ class Inputs:
     """Inputs of a metric in the order of its code: names, and the list's spelling if it differs."""
 
     def __init__(self, names=()):
+        """Begins with the names of other code."""
         self.names = list(names)
         self.at = {name: i for i, name in enumerate(names)}
 
     def index_of(self, name):
+        """Returns the position of a name, which is new or known."""
         at = self.at.get(name)
         if at is None:
             if len(self.names) >= MAX_INPUTS:

@@ -16,10 +16,12 @@ class StatementReader:
     """Services for all statements: error positions, and names that may be given only once."""
 
     def __init__(self):
+        """Begins without errors."""
         self.errors = []      # ((file, line, column), text)
         self.table = None
 
     def report_error(self, where, text):
+        """Keeps an error."""
         self.errors.append((where, text))
 
     def visit_words(self, words, action):
@@ -51,6 +53,7 @@ class StatementReader:
 
     @staticmethod
     def parse_name(words, what):
+        """Parses the name of a declaration."""
         if len(words) < 2:
             raise StatementError(words[0].get_position(len(words[0].raw)), "%s needs a name" % what)
         if words[1].is_text() or not IDENT.fullmatch(words[1].raw):
@@ -62,6 +65,7 @@ class HeadCompiler(StatementReader):
     """Statements from pmu to match."""
 
     def do_pmu(self, words):
+        """Names the PMU."""
         self.at_name = words[0].get_position()
         if self.named:
             raise StatementError(words[0].get_position(), "pmu is given twice")
@@ -75,7 +79,10 @@ class HeadCompiler(StatementReader):
         self.table.desc = words[2].get_text()
 
     def do_alias(self, words):
+        """Adds other names of the PMU."""
+
         def add_alias(w):
+            """Adds one name."""
             if not re.fullmatch(r"[A-Za-z0-9_.]+", w.raw):
                 raise StatementError(w.get_position(), "bad name '%s'" % w.raw)
             if w.raw in self.table.aliases or w.raw == self.table.name:
@@ -84,6 +91,7 @@ class HeadCompiler(StatementReader):
         self.visit_words(words[1:], add_alias)
 
     def do_encoder(self, words):
+        """Chooses the encoder."""
         self.encoder_set = True
         if len(words) != 2 or words[1].raw not in ENCODER_NAMES:
             raise StatementError(words[-1].get_position(),
@@ -92,30 +100,37 @@ class HeadCompiler(StatementReader):
         self.table.encoder = ENCODER_NAMES[words[1].raw]
 
     def do_source(self, words):
+        """Keeps the source of the table."""
         if len(words) != 2 or not words[1].is_text():
             raise StatementError(words[-1].get_position(), "source takes one text")
         self.table.source = words[1].get_text()
 
     def set_flag(self, words, bit):
+        """Sets a flag of the table, whose statement has no words."""
         if len(words) > 1:
             raise StatementError(words[1].get_position(), "%s stands alone" % words[0].raw)
         self.table.flags |= bit
 
     def do_texts(self, words):
+        """Chooses the glossary that describes events."""
         if len(words) != 2:
             raise StatementError(words[-1].get_position(), "texts takes the name of a family")
         self.texts_family = words[1].raw
 
     def do_fallback(self, words):
+        """Marks an architectural table."""
         self.set_flag(words, pt.TABLE_FALLBACK)
 
     def do_view(self, words):
+        """Marks another spelling of a processor."""
         self.set_flag(words, pt.TABLE_COMPAT_VIEW)
 
     def do_test(self, words):
+        """Marks an invented table."""
         self.set_flag(words, pt.TABLE_TEST_ONLY)
 
     def do_uncore(self, words):
+        """Names the unit of a package."""
         self.table.flags |= pt.TABLE_UNCORE
         if len(words) > 2:
             raise StatementError(words[2].get_position(), "uncore takes the name of one unit")
@@ -123,23 +138,27 @@ class HeadCompiler(StatementReader):
             self.table.unit = words[1].get_text()
 
     def do_core_unit(self, words):
+        """Names the unit of a core."""
         if len(words) != 2:
             raise StatementError(words[-1].get_position(), "core_unit takes the name of one unit")
         self.table.unit = words[1].get_text()
 
     def do_family(self, words):
+        """Names the processor that the PMU belongs to."""
         if len(words) != 2 or not IDENT.fullmatch(words[1].raw):
             raise StatementError(words[-1].get_position(),
                                  "family takes the name of the processor that this PMU belongs to")
         self.table.family_name = words[1].raw
 
     def do_device(self, words):
+        """Keeps the kernel's name of the PMU."""
         if len(words) != 2:
             raise StatementError(words[-1].get_position(),
                                  "device takes the name the kernel gives the PMU")
         self.table.device = words[1].get_text()
 
     def do_pmctype(self, words):
+        """Keeps a type number of the kernel or of libpfm 3."""
         if len(words) != 3 or words[1].raw not in ("perf", "libpfm"):
             raise StatementError(words[min(1, len(words) - 1)].get_position(),
                                  "pmctype takes perf or libpfm and a number")
@@ -150,7 +169,10 @@ class HeadCompiler(StatementReader):
         setattr(self.table, words[1].raw + "_type", n)
 
     def do_feature(self, words):
+        """Adds features."""
+
         def add_feature(w):
+            """Adds one feature."""
             key, value = w.split_pair()
             if not IDENT.fullmatch(key) or value is None:
                 raise StatementError(w.get_position(), "a feature is NAME=VALUE")
@@ -163,6 +185,7 @@ class HeadCompiler(StatementReader):
         self.visit_words(words[1:], add_feature)
 
     def do_metricgroup(self, words):
+        """Describes a group of metrics."""
         if len(words) != 3 or not words[2].is_text():
             raise StatementError(words[-1].get_position(), "metricgroup takes a name and a text")
         self.record_declaration("feature", words[1], "metricgroup." + words[1].get_text())
@@ -170,6 +193,7 @@ class HeadCompiler(StatementReader):
         self.table.features.append(("metricgroup." + words[1].get_text(), words[2].get_text()))
 
     def do_counter(self, words):
+        """Declares counters."""
         if len(words) < 2:
             raise StatementError(words[0].get_position(), "counter needs numbers")
         m = re.fullmatch(r"(F?)([0-9]{1,3})(?:\.\.(F?)([0-9]{1,3}))?", words[1].raw)
@@ -179,6 +203,7 @@ class HeadCompiler(StatementReader):
         given = set()
 
         def read_key(w):
+            """Reads a key of the counters."""
             key, value = w.split_pair()
             if key in given:
                 raise StatementError(w.get_position(), "'%s' is given twice" % key)
@@ -208,6 +233,7 @@ class HeadCompiler(StatementReader):
         self.table.counters.append(c)
 
     def do_match(self, words):
+        """Adds hosts that the table is for."""
         matches = self.parse_matches(words)
         self.check_room(words[0], len(self.table.matches) + len(matches), "matches")
         self.table.matches += matches
@@ -219,6 +245,7 @@ class HeadCompiler(StatementReader):
         identities = []
 
         def parse_key_value(w):
+            """Reads one condition of a match."""
             key, value = w.split_pair()
             if (value is None and key != "nearest") or (value is not None and not value.raw):
                 raise StatementError(w.get_position(), "match takes KEY=VALUE")

@@ -83,12 +83,14 @@ class TableFamily:
     """Tables of one processor, and the meanings of names in them."""
 
     def __init__(self, tables):
+        """Prepares to search names in tables, one table at a time."""
         self.tables = tables
         index = self.index_names      # not @self, which would be a reference cycle
         self.rows = pt.ComputedDict(lambda i: index(tables[i]))        # tables to search
 
     @staticmethod
     def index_names(t):
+        """{folded name: row} of a table."""
         named = [entry for entry in t.list_names() if entry[2] != pt.NAME_UNSUPPORTED]
         named.reverse()                     # the first of two equal names takes precedence
         return dict(zip(map(pt.fold, [text for text, _, _ in named]),
@@ -105,6 +107,7 @@ class TableFamily:
         return None
 
     def find_metric(self, home, name):
+        """Returns the row of a metric of table @home, or None."""
         for n in (name, name + ".metric"):
             at = self.rows[home].get(pt.fold(n))
             if at is not None and self.tables[home].rows[at].flags & pt.ROW_METRIC:
@@ -197,10 +200,12 @@ class NameMeanings:
     milliseconds), ("number", value) or ("metric", row). Each name is looked up once."""
 
     def __init__(self, family, home):
+        """Begins without known names."""
         self.f, self.home = family, home
         self.known, self.signs, self.stack = {}, {}, []
 
     def find_meaning(self, function, name):
+        """Returns the meaning of a name, found once."""
         what = self.known.get((function, name))
         if what is None:
             what = self.known[function, name] = self.find_leaf_meaning(
@@ -208,6 +213,7 @@ class NameMeanings:
         return what
 
     def find_leaf_meaning(self, name):
+        """Finds the meaning of a name that is not the argument of a function."""
         if name in SECONDS:
             return "seconds", make_input("#duration_ms", CONSTANTS["#duration_ms"])[1]
         # not a value: valid only in the branch that is not taken
@@ -223,12 +229,14 @@ class NameMeanings:
 
     @staticmethod
     def find_constant(name):
+        """Finds a constant of the machine."""
         ours = name.lower().replace("#smton", "#smt_on")
         if ours not in CONSTANTS:
             raise RefusedValue("Formula", "no constant '%s'" % name[:40])
         return make_input(ours, CONSTANTS[ours])
 
     def find_event(self, name):
+        """Finds an event of the tables, the kernel, or a metric."""
         if "/" in name:
             return self.find_raw_event(name)
         prefix, base, qualifiers = split_name(name)
@@ -275,6 +283,7 @@ class NameMeanings:
         return make_input(ours, name)
 
     def find_other_meaning(self, name, base):
+        """Finds an event of the kernel or a metric."""
         table = KERNEL.get(pt.fold(base))
         if table:
             own = name.rpartition("::")[2]
@@ -287,6 +296,7 @@ class NameMeanings:
         return "metric", row
 
     def find_function_meaning(self, function, name):
+        """Finds the meaning of a function of a name."""
         if function == "has_event":
             base = name.strip("/").split("/")[-1].split(",")[0].split(":")[0]
             return "number", float(self.f.find_event(self.home, base) is not None
@@ -305,6 +315,7 @@ class NameMeanings:
         return {fields[f].name: v for f, _, v in row.values if fields[f].kind == pt.TEXT}
 
     def get_formula(self, row):
+        """The parsed formula of a metric."""
         return parse_formula(self.get_texts(row)["metric"], "own")
 
     def make_metric_signature(self, row):
@@ -353,9 +364,11 @@ class Expression:
     """A metric or a threshold in a graph of its own."""
 
     def __init__(self, names):
+        """Begins an empty expression."""
         self.names, self.g, self.done = names, Graph(), {}
 
     def add_node(self, kind, what):
+        """Adds the node of a meaning."""
         if kind == "input":
             return self.g.add_node("input", what)
         if kind == "metric":
@@ -375,6 +388,7 @@ class Expression:
         return at
 
     def add_formula(self, formula, meaning):
+        """Adds a formula whose names have the meanings @meaning."""
         return add_formula_to_graph(formula, self.g, lambda function,
                                     name: self.add_node(*meaning(function, name)))
 
@@ -387,6 +401,7 @@ class Expression:
 # ---- rows ----------------------------------------------------------------------------------------
 
 def find_text_field(t, name):
+    """Index of a text field, which is added if the table lacks it."""
     at = t.field_at.get(name)
     return t.add_field(pt.Field(name, pt.TEXT, 32)) if at is None else at
 

@@ -29,6 +29,7 @@ def read_partners(path):
 
 
 def get_text_value(table, row, key):
+    """The text of a row, "" for none."""
     at = table.field_at.get(key)
     return next((v for f, _, v in row.values if f == at), "") if at is not None else ""
 
@@ -62,5 +63,6 @@ def find_partner(table, row, partners, events):
 
 
 def set_partner(table, row, name):
+    """Sets the event to sample of a metric."""
     at = find_text_field(table, "metric_locate")
     row.values = [v for v in row.values if v[0] != at] + [(at, pt.ANY_COUNTER, name)]

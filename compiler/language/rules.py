@@ -34,6 +34,7 @@ class RuleCompiler(FieldCompiler):
     """Statements that begin with rule. Their names are looked up when all fields are known."""
 
     def do_rule(self, words):
+        """Keeps a rule for finish_rules()."""
         name = self.parse_name(words, "rule")
         self.record_declaration("rule", words[1], name)
         self.rules[name] = words
@@ -57,49 +58,6 @@ class RuleCompiler(FieldCompiler):
         self.check_pairs()
         self.check_moves()
 
-    def mark_rows_without_rule(self):
-        """Flags the rows for which no rule of single events can hold, whatever modifiers and levels
-        a text adds."""
-        if not self.table.rules or self.table.encoder not in ("x86", "format"):
-            return
-        open_bits = self.list_open_bits()
-        rules = [r for r in self.table.rules if r.effect in (*SINGLE_EFFECTS, pt.RULE_MOVE)]
-        for row in self.table.rows:
-            if not row.flags & pt.ROW_METRIC and not row.groups and not any(
-                    self.may_hold(rule, row, open_bits) for rule in rules):
-                row.flags |= pt.ROW_WITHOUT_RULE
-
-    def list_open_bits(self):
-        """Bits of each configuration word that a text can set: those of modifiers."""
-        bits = [0] * 5
-        for field in self.table.fields:
-            for word, low, width in field.ranges if field.modifier else ():
-                bits[word] |= ((1 << width) - 1) << low
-        return bits
-
-    def may_hold(self, rule, row, open_bits):
-        """True if each group of alternative tests of a rule can pass for a row."""
-        words, passes = [0] * 5, False
-        values = {f: field.preset for f, field in enumerate(self.table.fields)
-                  if field.kind != pt.TEXT}
-        for f, counter, value in row.values:
-            if counter != pt.ANY_COUNTER:
-                return True
-            values[f] = value
-        for f, value in values.items():
-            for word, low, width in self.table.fields[f].ranges:
-                words[word] |= (value & ((1 << width) - 1)) << low
-                value >>= width
-        for mask, low, high, word, joins in rule.tests:
-            passes |= word >= len(words) or bool(mask & open_bits[word]) or \
-                low <= words[word] & mask <= high
-            if joins:
-                continue
-            if not passes:
-                return False
-            passes = False
-        return True
-
     def drop_inapplicable_rules(self):
         """Drops rules of sections whose counters the table lacks altogether: an imported list of
         few counters is left as it is."""
@@ -109,6 +67,7 @@ class RuleCompiler(FieldCompiler):
                 r.effect = pt.RULE_CLASS
 
     def make_rule(self, words):
+        """Makes a rule from the words of its statement."""
         texts = [w for w in words[2:] if w.is_text()]
         r = pt.Rule(words[1].raw, [t.get_text() for t in texts], words[1])
         self.given = {}
@@ -125,6 +84,7 @@ class RuleCompiler(FieldCompiler):
         return r
 
     def add_rule_word(self, r, w):
+        """Adds one condition or effect."""
         key, value = w.split_pair()
         if key in self.given:
             raise StatementError(w.get_position(), "'%s' is given twice" % key)
@@ -161,6 +121,7 @@ class RuleCompiler(FieldCompiler):
         r.parts = bits + r.parts
 
     def set_rule_effect(self, r, w, key, value):
+        """Sets the effect, of which a rule has one."""
         if r.effect is not None:
             raise StatementError(w.get_position(), "a rule has one effect")
         r.effect = EFFECTS[key]
@@ -180,6 +141,7 @@ class RuleCompiler(FieldCompiler):
             r.number = self.find_other_rule(r, value)
 
     def find_other_rule(self, r, value):
+        """Number of another rule that this one names."""
         if value.raw not in self.rule_at:
             raise StatementError(value.get_position(), "unknown rule '%s'" % value.raw)
         if value.raw == r.name:
@@ -187,11 +149,13 @@ class RuleCompiler(FieldCompiler):
         return self.rule_at[value.raw]
 
     def add_state_tests(self, r, key, value):
+        """Adds tests of a state: precision, levels, hyper-threading, samples."""
         word, most = STATES[key]
         self.add_tests(r, value, word, most, self.list_state_ranges(key, value, most))
 
     @staticmethod
     def list_state_ranges(key, value, most):
+        """Parses the values of a state to ranges."""
         if key == "levels":
             if value.raw not in LEVELS:
                 raise StatementError(value.get_position(), "levels are user, kernel or one")
@@ -225,6 +189,7 @@ class RuleCompiler(FieldCompiler):
         r.tests[-1] = (*r.tests[-1][:4], 0)
 
     def add_tests(self, r, value, word, most, ranges):
+        """Adds alternative tests of ranges."""
         mask = (1 << most.bit_length()) - 1
         if tuple(ranges) == ((0, most),):
             raise StatementError(value.get_position(), "the condition always holds")
@@ -232,6 +197,7 @@ class RuleCompiler(FieldCompiler):
         r.tests[-1] = (*r.tests[-1][:4], 0)
 
     def find_rule_field(self, token, key):
+        """Finds a field whose bits a rule can test."""
         at = self.table.field_at.get(key)
         if at is None:
             raise StatementError(token.get_position(), "unknown field or effect '%s'" % key)
@@ -295,6 +261,7 @@ class RuleCompiler(FieldCompiler):
 
     @staticmethod
     def get_part_width(r):
+        """Bits of the part that events of the rule share."""
         return bin(r.parts[0][0]).count("1")
 
     def check_contradiction(self, r):

@@ -34,6 +34,7 @@ class Choice:
     exist, or with ! must not; +PMU for this PMU only, -PMU for all but this one, with wildcards."""
 
     def __init__(self, name, unit=""):
+        """Begins a list without formulas."""
         self.name, self.unit = name, unit
         self.text = ""
         self.reasons = []       # (PMUs, text)
@@ -105,6 +106,7 @@ class ContractError(Exception):
     """An error of the contract or of a table: (file, line, column) and text."""
 
     def __init__(self, where, text):
+        """Keeps position and text."""
         super().__init__(text)
         self.where, self.text = where, text
 
@@ -140,6 +142,7 @@ class CoreScope:
     NAME_ratios, of NAME; and the meanings that it has."""
 
     def __init__(self, group, core, home, meanings):
+        """Collects names and tags of a core and its boxes."""
         self.core, self.home, self.meanings = core, home, meanings
         own = [core, home] if home is not core else [core]
         boxes = [t for t in group if is_box_of(t, core)]
@@ -182,6 +185,7 @@ class CoreScope:
         return folded in self.rows and folded not in self.box_metrics
 
     def has_names(self, tokens, formula):
+        """True if conditions hold and a formula can be computed."""
         return all(map(self.has_name, tokens)) and all(map(self.has_name, find_names(formula)))
 
     def find_meaning(self, name):
@@ -199,6 +203,7 @@ class CoreScope:
         return MEANING.sub(lambda m: self.quote_meaning(m[1]), formula), lacking
 
     def quote_meaning(self, name):
+        """The formula of a meaning as an operand."""
         formula = self.find_meaning(name) or "0"
         return formula if TERM.fullmatch(formula) and " " not in formula else "(%s)" % formula
 
@@ -214,6 +219,7 @@ class CoreScope:
                         "%d*" % factor if factor != 1 else "") + name)
 
     def find_table(self, row):
+        """The table of a row."""
         return next(t for t in self.tables if any(r is row for r in t.rows))
 
     def find_untagged(self):
@@ -227,6 +233,7 @@ class CoreScope:
 
 
 def add_tag(table, row, tag):
+    """Adds a tag to a row."""
     at = find_text_field(table, "meaning")
     had = next((v for f, _, v in row.values if f == at), "")
     if tag not in had.split(";"):
@@ -256,6 +263,7 @@ def add_standard_metrics(tables, path, refuse):
 
 
 def add_standard_metric(metric, scope, refuse):
+    """Adds a metric, or the reason why the core lacks it."""
     home, folded = scope.home, pt.fold(metric.name)
     for row in home.rows:
         if pt.fold(row.name) == folded and row.flags & pt.ROW_METRIC:
@@ -293,16 +301,19 @@ def explain_refusal(metric, lacking, scope, refuse):
 
 
 def find_text_field(table, name):
+    """Index of a text field, which is added if the table lacks it."""
     at = table.field_at.get(name)
     return at if at is not None else table.add_field(pt.Field(name, pt.TEXT, 32))
 
 
 def set_unit(table, row, unit):
+    """Gives a metric its unit."""
     at = find_text_field(table, "unit")
     row.values = [v for v in row.values if v[0] != at] + [(at, pt.ANY_COUNTER, unit)]
 
 
 def add_to_group(table, row):
+    """Adds a metric to the group of standard metrics."""
     at = find_text_field(table, "metric_group")
     had = next((v for f, _, v in row.values if f == at), "")
     row.values = [v for v in row.values if v[0] != at] + \

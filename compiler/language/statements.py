@@ -14,6 +14,7 @@ class StatementError(Exception):
     """An error with its position."""
 
     def __init__(self, where, text):
+        """Keeps position and text."""
         super().__init__(text)
         self.where, self.text = where, text
 
@@ -24,15 +25,19 @@ class Token:
     __slots__ = ("raw", "file", "line", "col")
 
     def __init__(self, raw, file, line, col):
+        """Keeps a word and its position."""
         self.raw, self.file, self.line, self.col = raw, file, line, col
 
     def get_position(self, offset=0):
+        """(file, line, column) of the word, or of a character in it."""
         return self.file, self.line, self.col + offset
 
     def is_text(self):
+        """True for a quoted text."""
         return self.raw.startswith('"')
 
     def get_text(self):
+        """The word without quotes."""
         return unquote_text(self.raw)
 
     def split_pair(self):
@@ -69,6 +74,7 @@ class Token:
         return parts
 
     def parse_number(self):
+        """The number that the word is."""
         m = NUMBER.fullmatch(self.raw)
         n = int(m[1], 16) if m and m[1] else int(m[2]) if m else None
         if n is None or n > pt.ALL64:
@@ -78,6 +84,7 @@ class Token:
 
 
 def unquote_text(raw):
+    """A text without its quotes and backslashes."""
     return re.sub(r'\\(.)|"', lambda m: m[1] or "", raw)
 
 
@@ -87,6 +94,7 @@ class RowLine:
     __slots__ = ("file", "number", "text")
 
     def __init__(self, file, number, text):
+        """Keeps the line of a row, which is split later."""
         self.file, self.number, self.text = file, number, text
 
     def split_row(self):

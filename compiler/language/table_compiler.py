@@ -43,6 +43,7 @@ class FilePart:
     __slots__ = ("file", "name", "section", "statements", "rows")
 
     def __init__(self, file, name, section, statements_=(), rows=()):
+        """Keeps the statements of a table or a section."""
         self.file, self.name, self.section = file, name, section
         self.statements, self.rows = list(statements_), rows
 
@@ -66,10 +67,12 @@ def split_parts(said, file):
 
 
 def get_heads_folder():
+    """The folder of heads, beside the sources or installed."""
     return pt.find_first_existing("../lib/events/heads", "heads")
 
 
 def get_errata_folder():
+    """The folder of errata, beside the sources or installed."""
     return pt.find_first_existing("../lib/events/errata", "errata")
 
 
@@ -77,11 +80,13 @@ class Library:
     """All files that were read, and the sections of all heads."""
 
     def __init__(self):
+        """Begins without files."""
         self.files = {}         # path -> parts
         self.errors = []
         self._sections = self._errata = None
 
     def read_parts(self, path):
+        """Reads a file once."""
         if path not in self.files:
             self.files[path] = []
             self.files[path] = split_parts(split_statements(read_text(path), path, self.errors),
@@ -112,6 +117,7 @@ class Library:
 
 
 def read_text(path):
+    """Reads a file, or raises StatementError."""
     try:
         if os.path.getsize(path) > MAX_FILE:
             raise StatementError((path, 1, 1), "file is too big")
@@ -134,6 +140,7 @@ class Compiler(ErrataCompiler):
     """Compiles one part, with all that it uses, to a Table."""
 
     def __init__(self, library=None):
+        """Begins with files that others have read, or without any."""
         super().__init__()
         self.library = library or Library()
 
@@ -239,6 +246,7 @@ class Compiler(ErrataCompiler):
         return None if self.errors else self.table
 
     def compile_statement(self, words, origin):
+        """Calls the method of a statement of a head."""
         self.origin = origin
         word = words[0]
         method = getattr(self, "do_" + word.raw, None) if NAME.fullmatch(word.raw) else None
@@ -464,10 +472,12 @@ class Compiler(ErrataCompiler):
         self.names[folded] = text, token, row, self.origin[1]
 
     def drop_row(self, row):
+        """Removes a row and its names."""
         self.rows[row] = None
         self.names = {k: v for k, v in self.names.items() if v[2] != row}
 
     def do_event(self, words):
+        """Adds an event or a metric."""
         if len(words) < 2:
             raise StatementError(words[0].get_position(), "event needs a name")
         metric = words[0].raw in ("metric", "ratio")
@@ -536,6 +546,7 @@ class Compiler(ErrataCompiler):
     do_metric = do_event
 
     def do_ratio(self, words):
+        """Keeps a ratio for enter_ratios()."""
         if len(words) < 3 or not words[2].raw.startswith("metric="):
             raise StatementError(words[-1].get_position(),
                                  "ratio takes a name and its formula: metric=")
@@ -553,10 +564,12 @@ class Compiler(ErrataCompiler):
                 self.do_event(words)
 
     def do_drop(self, words):
+        """Removes what came by use."""
         if len(words) < 2:
             raise StatementError(words[0].get_position(), "drop needs a name")
 
         def drop_name(w):
+            """Removes one name."""
             found = self.names.get(pt.fold(w.get_text()))
             if not found:
                 raise StatementError(w.get_position(),
@@ -569,12 +582,14 @@ class Compiler(ErrataCompiler):
         self.visit_words(words[1:], drop_name)
 
     def do_synonym(self, words):
+        """Adds another name of an event."""
         if len(words) != 3:
             raise StatementError(words[-1].get_position(), "synonym takes a name and an event")
         self.enter_name(words[1].get_text(), words[1], words[1])
         self.waiting.append(("synonym", words[1], words[2]))
 
     def do_unsupported(self, words):
+        """Adds a name that is refused."""
         if len(words) != 3 or not words[2].is_text() or not words[2].get_text():
             raise StatementError(words[-1].get_position(),
                                  "unsupported takes a name and the reason as text")
@@ -584,6 +599,7 @@ class Compiler(ErrataCompiler):
     # ---- the end ---------------------------------------------------------------------------------
 
     def finish_table(self):
+        """Resolves what waited for all rows, and checks the table."""
         self.enter_ratios()
         t = self.table
         t.rows = [row for row in self.rows if row]
@@ -607,7 +623,6 @@ class Compiler(ErrataCompiler):
             self.report_error(self.at_name, "a table without events")
         t.texts_family = self.texts_family or ""
         self.finish_errata()
-        self.mark_rows_without_rule()
         if self.texts_family and event_texts and not self.errors:
             self.add_descriptions()
         if not self.errors:
@@ -659,6 +674,7 @@ class Compiler(ErrataCompiler):
 
 
 def locate_row(where):
+    """Position of a row that its line or its token gives."""
     return where.get_position() if type(where) is Token else (where.file, where.number, 1)
 
 
@@ -698,6 +714,7 @@ def get_part_names(part):
 
 
 def is_kernel_part(part):
+    """True for tables of the kernel's own events."""
     return any(type(s) is list and [w.raw for w in s] == ["encoder", "perf"]
                for s in part.statements)
 

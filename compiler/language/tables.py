@@ -77,10 +77,12 @@ class ComputedDict(dict):
     """A cache of the meanings of texts and values, because few different ones occur."""
 
     def __init__(self, meaning):
+        """Begins an empty cache of @meaning."""
         super().__init__()
         self.meaning = meaning
 
     def __missing__(self, what):
+        """Computes a value once."""
         value = self[what] = self.meaning(what)
         return value
 
@@ -89,6 +91,7 @@ FOLD = bytes(ord(".") if c == ord(":") else c + 32 if 65 <= c <= 90 else c for c
 
 
 def _fold_bytes(text):
+    """Folds a text: lower case, without blanks, hyphens and underscores."""
     return text.encode("utf-8", "surrogateescape").translate(FOLD, b" \t-_")
 
 
@@ -167,6 +170,7 @@ class Word:
     __slots__ = ("name", "value", "desc")
 
     def __init__(self, name, value, desc=""):
+        """Keeps a word of a list or a group."""
         self.name, self.value, self.desc = name, value, desc
 
 
@@ -176,6 +180,7 @@ class Field:
 
     def __init__(self, name, kind=NUMBER, width=64, ranges=(), modifier=False, words=(), low=0,
                  high=None, preset=0):
+        """Declares a field."""
         self.name, self.kind, self.ranges, self.modifier = name, kind, tuple(ranges), modifier
         self.width = sum(r[2] for r in self.ranges) or width
         self.words = list(words)
@@ -190,6 +195,7 @@ class Group:
     __slots__ = ("name", "flags", "field", "words", "preset", "mask")
 
     def __init__(self, name, flags=0, field=0, words=(), preset=0, mask=None):
+        """Declares a group; its mask is that of its values unless a mask is given."""
         self.name, self.flags, self.field, self.words, self.preset = name, flags, field, list(
             words), preset
         self.mask = mask
@@ -203,10 +209,12 @@ class Counter:
     __slots__ = ("first", "last", "width", "fixed", "control", "value", "step")
 
     def __init__(self, first, last, width, fixed=False, control=0, value=0, step=1):
+        """Declares counters with their registers."""
         self.first, self.last, self.width, self.fixed = first, last, width, fixed
         self.control, self.value, self.step = control, value, step
 
     def get_mask(self):
+        """The counters as bits; fixed counter n is bit 32 + n."""
         low = self.first + (32 if self.fixed else 0)
         return ((1 << (self.last - self.first + 1)) - 1) << low
 
@@ -220,6 +228,7 @@ class Match:
                  stepping_mask=0, value=0, mask=0,
                  prefix="", exact=False, core_type=None, version_lo=0, version_hi=255,
                  native_model=ANY32, nearest=False):
+        """Declares hosts that a table is for."""
         self.arch, self.vendor, self.family = arch, vendor, family
         self.model_lo, self.model_hi, self.stepping_mask = model_lo, model_hi, stepping_mask
         self.value, self.mask, self.prefix, self.exact = value, mask, prefix, exact
@@ -244,6 +253,7 @@ class Rule:
                  "where")
 
     def __init__(self, name, texts=(), where=None):
+        """Begins a rule without effect."""
         self.name, self.where = name, where
         self.text, self.source = (*texts, "", "")[:2]
         self.effect, self.first, self.number, self.value = None, 0, 0, 0
@@ -257,12 +267,14 @@ class Row:
 
     def __init__(self, name, desc, counters=0, values=(), row_groups=(), flags=0, aliases=(),
                  where=None):
+        """Keeps a row."""
         self.name, self.desc, self.counters, self.values = name, desc, counters, values
         self.groups, self.flags, self.aliases, self.where = row_groups, flags, aliases, where
 
 
 class Table:
     def __init__(self, name, desc="", encoder="none"):
+        """Begins an empty table."""
         self.name, self.desc, self.encoder = name, desc, encoder
         self.source = self.unit = self.device = ""
         self.family_name = ""    # the processor of this box or core type
@@ -283,17 +295,20 @@ class Table:
     # ---- building --------------------------------------------------------------------------------
 
     def add_field(self, field):
+        """Adds a field and returns its index."""
         self.field_at[field.name] = len(self.fields)
         self.fields.append(field)
         return len(self.fields) - 1
 
     def get_all_counters(self):
+        """All counters as bits."""
         bits = 0
         for c in self.counters:
             bits |= c.get_mask()
         return bits
 
     def n_general(self):
+        """Number of general counters."""
         return max((c.last + 1 for c in self.counters if not c.fixed), default=0)
 
     def list_names(self):
@@ -356,6 +371,7 @@ class Table:
         wrong, everything, groups = [], self.get_all_counters(), len(self.groups)
 
         def add_fault(text):
+            """Notes a fault of the row."""
             wrong.append((i, text))
         limits = [(f.kind == TEXT, f.min, f.max) for f in self.fields]
         for i, row in enumerate(self.rows):

@@ -2,6 +2,7 @@
 /* Search for the event of register values: the best of the rows that match them. */
 #include <string.h>
 #include "pmu/row_match.h"
+#include "pmu/x86.h"
 
 #define RANKING_SIZE 64u
 
@@ -34,6 +35,16 @@ static uint64_t rank_event(const struct decode_target *g, const struct event *ev
 	unlikely += (r->flags & ROW_DEPRECATED ? 4u : 0) + (r->flags & ROW_HIDDEN ? 8u : 0) +
 	            (r->flags & ROW_SHADOWED ? 16u : 0);
 	return added << 56 | unlikely << 48 | (uint64_t)ev->row_index << 8 | nth;
+}
+
+/* True for figures of PERF_METRICS where the register is that of fixed counters: they are read with
+ * the slots counter, which counts SLOTS. */
+static bool is_read_beside(const struct decode_target *g, const struct event *ev)
+{
+	uint64_t own[N_CONFIG_WORDS];
+	const uint64_t *config = g->is_fixed_control ? pfmi_pmu_get_config_words(ev, own) : NULL;
+
+	return config && x86_is_perf_metric(g->table, config[0]);
 }
 
 /* The best ranks above floor_rank, sorted. */
@@ -132,7 +143,7 @@ static inline void rank_rows(const struct decode_target *g, unsigned nth, struct
 		return;
 	}
 	for (uint32_t row = 0; row < g->table->n_rows; row++)
-		if (pfmi_pmu_match_row(g, row, &ev))
+		if (pfmi_pmu_match_row(g, row, &ev) && !is_read_beside(g, &ev))
 			add_to_ranking(g, b, &ev, nth);
 }
 

@@ -26,8 +26,8 @@ static uint64_t get_start_time(void)
 /* Rank of the process among those of a parallel program; -1 if the environment has none. */
 static int get_rank(void)
 {
-	static const char *const names[] = { "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK",
-		                             "SLURM_PROCID" };
+	static const char names[][24] = { "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK",
+		                          "SLURM_PROCID" };
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		const char *text = pfmi_machine_get_env(names[i]);

@@ -377,7 +377,7 @@ enum row_flags {
 	ROW_METRIC = 128,
 	ROW_SNAPSHOT = 256,
 	ROW_FREE_RUNNING = 512,
-	ROW_WITHOUT_RULE = 1024 /* no rule can hold for the event with its own code and unit mask */
+	ROW_WITHOUT_RULE = 1024 /* no rule of single events holds for the row as it is */
 };
 
 struct row {

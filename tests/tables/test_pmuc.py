@@ -136,7 +136,8 @@ class Language(unittest.TestCase):
     def test_rows(self):
         t = self.t
         cycles = self.row("CYCLES")
-        self.assertEqual((cycles["counters"], cycles["flags"]), (0x10000000F, pt.ROW_ARCH))
+        self.assertEqual((cycles["counters"], cycles["flags"] & ~pt.ROW_WITHOUT_RULE),
+                         (0x10000000F, pt.ROW_ARCH))
         self.assertEqual([t.read_value(0, key) for key in ("code", "umask", "max", "weight")],
                          [0x3C, 0, 1, 0])
         self.assertEqual(t.read_value_text(0, "detail"), "Clock cycles, halted ones left out.")
@@ -157,7 +158,39 @@ class Language(unittest.TestCase):
         self.assertEqual(t.read_value_text(t.find_row("BUS.TRAFFIC"), "note"),
                          'Counts "half" beats.')
         self.assertEqual(len(self.row("L2_LINES_IN")["groups"]), 2)
-        self.assertEqual(self.row("GONE")["flags"], pt.ROW_DEPRECATED | pt.ROW_HIDDEN)
+        self.assertEqual(self.row("GONE")["flags"] & ~pt.ROW_WITHOUT_RULE,
+                         pt.ROW_DEPRECATED | pt.ROW_HIDDEN)
+
+    def test_rows_that_no_rule_meets_carry_a_flag(self):
+        """A rule of single events meets rows by their own values, or by a unit mask that a text
+        chooses; what modifiers add is in the table's mask of keys."""
+        text = """pmu t "T"
+encoder format
+match arch=x86 vendor="V" family=1
+source "s"
+counter 0..1 width=40
+field code at=config:0-7
+field umask at=config:8-15
+field cmask at=config:24-31
+modifier cmask
+group unit one x=1 y=2
+rule three code=3 on=0 "t" "s"
+rule masked code=4 umask=2 on=0 "t" "s"
+rule often cmask=1..255 on=0 "t" "s"
+rule pairs code=5 limit=1 "t" "s"
+event A code=3 "A."
+event B code=4 umask=1 "B."
+event C code=4 umasks=unit "C."
+event D code=5 "D."
+"""
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "t.pmu")
+            with open(path, "w", encoding="utf-8") as f:
+                f.write(text)
+            t = view(compiled(path)[0])
+        flagged = [r["name"] for r in map(t.read_row, range(t.count["rows"]))
+                   if r["flags"] & pt.ROW_WITHOUT_RULE]
+        self.assertEqual(flagged, ["B", "D"])
 
     def test_names(self):
         t = self.t
@@ -555,7 +588,8 @@ class Agreement(unittest.TestCase):
                 n.split("_", 1)[1].lower() for n, _ in self.enum("encoder_id")
                 if n != "N_ENCODERS"), pt.ENCODERS)
         self.assertEqual({n[4:].lower(): int(v) for n, v in self.enum("row_flags")},
-                         {"exclusive" if n == "alone" else n: v for n, v in pt.ROW_FLAGS.items()})
+                         {"exclusive" if n == "alone" else n: v for n, v in pt.ROW_FLAGS.items()}
+                         | {"without_rule": pt.ROW_WITHOUT_RULE})
         with open(os.path.join(LIB, "table", "verify.c"), encoding="utf-8") as f:
             own = dict(re.findall(r"\[ENCODER_(\w+)\] = \{ ([A-Z_ |]+),", f.read()))
         self.assertEqual(
