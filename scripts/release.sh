@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Makes a release from what is committed: the tarball, its checksums, and the lines that sign and
-# publish it, which are printed and left to
-# a person with a key.
+# Makes a release from what is committed: the tarball, its checksums, its description (SPDX) and
+# provenance, and the lines that sign and publish it, which are printed and left to a person with a
+# key.
 #   scripts/release.sh [-o FOLDER]        FOLDER: where it goes; release
 set -eu
 cd "$(dirname "$0")/.."
@@ -36,6 +36,8 @@ mkdir -p "$out"
 git archive --format=tar --prefix="$name/" HEAD | xz -T1 >"$out/$name.tar.xz"
 (cd "$out" && sha256sum "$name.tar.xz" >"$name.tar.xz.sha256" &&
 	sha512sum "$name.tar.xz" >"$name.tar.xz.sha512")
+# The parts of the source with their licences, and the commit.
+python3 scripts/sbom.py "$out/$name.tar.xz" "$(git rev-parse HEAD)" "$(git log -1 --format=%ct)"
 say "made $out/$name.tar.xz of commit $(git rev-parse --short HEAD)"
 cat <<END
 Try it, sign it, publish it:

@@ -389,6 +389,10 @@ class Others(unittest.TestCase):
             for made in (out, again):
                 with open(os.path.join(made, name + ".sha256"), encoding="ascii") as f:
                     self.assertEqual(f.read(), run("sha256sum", name, cwd=out))
+            for kind in ("spdx", "provenance"):
+                with open(os.path.join(out, f"{name}.{kind}.json"), encoding="utf-8") as f, \
+                        open(os.path.join(again, f"{name}.{kind}.json"), encoding="utf-8") as g:
+                    self.assertEqual(f.read(), g.read())
 
     def test_a_release_that_does_not_agree_with_itself_is_refused(self):
         with tempfile.TemporaryDirectory() as root:
