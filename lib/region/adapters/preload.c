@@ -13,45 +13,89 @@ enum { PATH_SIZE = 4096 };
 
 typedef void (*function)(void);
 
-/* The function called @name of an adapter, which is in the folder of this library, or the next one
- * of the program's libraries. */
-static function find_function(const char *adapter, const char *name)
+/* Functions of an adapter. All of them are found at the first call of one: a region that is open at
+ * a later call would count the page faults of the search. */
+static struct adapter {
+	const char *library;
+	struct marker {
+		const char *name;
+		function f;
+	} markers[12];
+	int is_loaded;
+} likwid = { "libperfmon-likwid.so",
+	     { { "likwid_markerInit", NULL },
+	       { "likwid_markerThreadInit", NULL },
+	       { "likwid_markerNextGroup", NULL },
+	       { "likwid_markerClose", NULL },
+	       { "likwid_markerWriteFile", NULL },
+	       { "likwid_markerRegisterRegion", NULL },
+	       { "likwid_markerStartRegion", NULL },
+	       { "likwid_markerStopRegion", NULL },
+	       { "likwid_markerResetRegion", NULL },
+	       { "likwid_markerGetRegion", NULL } },
+	     0 },
+  papi = { "libperfmon-papi-hl.so",
+	   { { "PAPI_hl_region_begin", NULL },
+	     { "PAPI_hl_read", NULL },
+	     { "PAPI_hl_region_end", NULL },
+	     { "PAPI_hl_stop", NULL } },
+	   0 };
+
+/* Opens the adapter, which is in the folder of this library. */
+static void *open_library(const struct adapter *a)
 {
 	static const char here;
 	char path[PATH_SIZE];
-	void *library = NULL;
 	Dl_info info;
-	function f;
 	const char *end =
 		dladdr(&here, &info) && info.dli_fname ? strrchr(info.dli_fname, '/') : NULL;
 
-	if (end && (size_t)snprintf(path, sizeof(path), "%.*s/%s", (int)(end - info.dli_fname),
-	                            info.dli_fname, adapter) < sizeof(path))
-		library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-	f = library ? (function)dlsym(library, name) : NULL;
-	return f ? f : (function)dlsym(RTLD_NEXT, name);
+	if (!end || (size_t)snprintf(path, sizeof(path), "%.*s/%s", (int)(end - info.dli_fname),
+	                             info.dli_fname, a->library) >= sizeof(path))
+		return NULL;
+	return dlopen(path, RTLD_NOW | RTLD_LOCAL);
+}
+
+/* Without the adapter the functions are the next ones of the program's libraries. Threads that load
+ * at the same time find the same functions. */
+static void load_adapter(struct adapter *a)
+{
+	void *library = open_library(a);
+
+	for (struct marker *m = a->markers; m->name; m++) {
+		function f = library ? (function)dlsym(library, m->name) : NULL;
+
+		f = f ? f : (function)dlsym(RTLD_NEXT, m->name);
+		__atomic_store_n(&m->f, f, __ATOMIC_RELEASE);
+	}
+	__atomic_store_n(&a->is_loaded, 1, __ATOMIC_RELEASE);
+}
+
+static function find_function(struct adapter *a, const char *name)
+{
+	const struct marker *m = a->markers;
+
+	if (!__atomic_load_n(&a->is_loaded, __ATOMIC_ACQUIRE))
+		load_adapter(a);
+	while (m->name && strcmp(m->name, name) != 0)
+		m++;
+	return m->f;
 }
 
 #define FORWARD(ADAPTER, TYPE, NAME, PARAMETERS, ARGUMENTS, WITHOUT)                               \
 	EXPORT TYPE NAME PARAMETERS;                                                               \
 	EXPORT TYPE NAME PARAMETERS                                                                \
 	{                                                                                          \
-		static function found;                                                             \
-		function f = __atomic_load_n(&found, __ATOMIC_ACQUIRE);                            \
+		function f = find_function(&(ADAPTER), #NAME);                                     \
                                                                                                    \
-		if (!f) {                                                                          \
-			f = find_function(ADAPTER, #NAME);                                         \
-			__atomic_store_n(&found, f, __ATOMIC_RELEASE);                             \
-		}                                                                                  \
 		if (!f)                                                                            \
 			return WITHOUT;                                                            \
 		return ((TYPE(*) PARAMETERS)f)ARGUMENTS;                                           \
 	}
 
 #define LIKWID(TYPE, NAME, PARAMETERS, ARGUMENTS, WITHOUT)                                         \
-	FORWARD("libperfmon-likwid.so", TYPE, NAME, PARAMETERS, ARGUMENTS, WITHOUT)
-#define PAPI(NAME, PARAMETERS, ARGUMENTS)                                                          \
-	FORWARD("libperfmon-papi-hl.so", int, NAME, PARAMETERS, ARGUMENTS, -1)
+	FORWARD(likwid, TYPE, NAME, PARAMETERS, ARGUMENTS, WITHOUT)
+#define PAPI(NAME, PARAMETERS, ARGUMENTS) FORWARD(papi, int, NAME, PARAMETERS, ARGUMENTS, -1)
 
 LIKWID(void, likwid_markerInit, (void), (), )
 LIKWID(void, likwid_markerThreadInit, (void), (), )
