@@ -102,9 +102,10 @@ static void put_heading(FILE *out, const pfm_region_info_t *info)
 		fprintf(out, " in %" PRIu64 " threads", info->threads);
 	if (info->unfinished)
 		fprintf(out, ", %" PRIu64 " unfinished", info->unfinished);
-	if (info->costly)
-		fprintf(out, "  [begin and end cost more than 10 %% of a count]");
 	fprintf(out, "\n");
+	if (info->costly)
+		fprintf(out, "%*s[begin and end cost more than 10 %% of a count]\n",
+		        COUNT_COLUMNS + 2, "");
 }
 
 static void put_times(FILE *out, const pfm_region_info_t *info)
@@ -126,13 +127,37 @@ static void put_times(FILE *out, const pfm_region_info_t *info)
 	fprintf(out, "\n");
 }
 
-static void put_missing(FILE *out, const pfm_region_event_t *e, const pfm_region_count_t *c)
+/* Writes @text in lines of a terminal's width, below the names. */
+static void put_wrapped(FILE *out, const char *text)
 {
-	fprintf(out, "%*s  %-*s%s%s\n", COUNT_COLUMNS, pfm_quality_name(c->quality), NAME_COLUMNS,
-	        e->name, *e->why ? "  " : "", *e->why ? e->why : pfm_cause_name(c->cause));
+	const size_t room = LINE_COLUMNS - COUNT_COLUMNS - 2;
+
+	while (*text) {
+		size_t len = strlen(text), line = len > room ? room : len;
+
+		while (line < len && line && text[line] != ' ')
+			line--;
+		line = line ? line : len; /* one long word */
+		fprintf(out, "%*s%.*s\n", COUNT_COLUMNS + 2, "", (int)line, text);
+		text += line + (text[line] == ' ');
+	}
 }
 
-/* Formats a value with its unit. */
+static void put_missing(FILE *out, const pfm_region_event_t *e, const pfm_region_count_t *c)
+{
+	const char *why = *e->why ? e->why : pfm_cause_name(c->cause);
+
+	if (strlen(e->name) <= NAME_COLUMNS &&
+	    COUNT_COLUMNS + NAME_COLUMNS + 4 + strlen(why) <= LINE_COLUMNS) {
+		fprintf(out, "%*s  %-*s  %s\n", COUNT_COLUMNS, pfm_quality_name(c->quality),
+		        NAME_COLUMNS, e->name, why);
+		return;
+	}
+	fprintf(out, "%*s  %s\n", COUNT_COLUMNS, pfm_quality_name(c->quality), e->name);
+	put_wrapped(out, why);
+}
+
+/* Formats a value with its unit. Times have the unit that suits them. */
 static const char *format_value(const pfm_region_event_t *e, uint64_t value, double scale,
                                 char text[VALUE_SIZE])
 {
@@ -140,6 +165,8 @@ static const char *format_value(const pfm_region_event_t *e, uint64_t value, dou
 
 	if (!*e->unit && (scale == 1 || scale == 0))
 		return format_grouped(value, text);
+	if (strcmp(e->unit, "msec") == 0)
+		return format_duration((uint64_t)((double)value * scale * 1e6 + 0.5), text);
 	snprintf(text, VALUE_SIZE, "%s%s%s",
 	         pfmi_region_format_real(3, (double)value * scale, number), *e->unit ? " " : "",
 	         e->unit);
@@ -150,11 +177,14 @@ static const char *format_value(const pfm_region_event_t *e, uint64_t value, dou
 static void put_spread(FILE *out, size_t *used, const pfm_region_event_t *e,
                        const pfm_region_count_t *c)
 {
-	char text[3 * VALUE_SIZE], least[VALUE_SIZE], most[VALUE_SIZE], deviation[REAL_SIZE];
+	char text[3 * VALUE_SIZE], least[VALUE_SIZE], most[VALUE_SIZE], deviation[VALUE_SIZE];
+	const double root = compute_root(c->variance);
 
 	snprintf(text, sizeof(text), "a visit %s to %s, deviation %s",
 	         format_value(e, c->min, c->scale, least), format_value(e, c->max, c->scale, most),
-	         pfmi_region_format_real(1, compute_root(c->variance) * c->scale, deviation));
+	         strcmp(e->unit, "msec") == 0
+	                 ? format_value(e, (uint64_t)(root + 0.5), c->scale, deviation)
+	                 : pfmi_region_format_real(1, root * c->scale, deviation));
 	put_part(out, used, text);
 }
 
@@ -226,25 +256,27 @@ static void put_row(FILE *out, const pfm_region_results_t *r, unsigned i)
 /* Writes the cost of an empty visit: "41 ns, 96 instructions". */
 static void put_cost(FILE *out, const pfm_region_results_t *r)
 {
-	char text[VALUE_SIZE];
+	char text[VALUE_SIZE], cost[2 * VALUE_SIZE];
+	char pair[REAL_SIZE], inside[REAL_SIZE];
+	size_t used;
 
-	fprintf(out, "Cost of an empty visit: ");
-	pfmi_region_put_real(out, 0, r->layout->wall_pair);
-	fprintf(out, " ns (");
-	pfmi_region_put_real(out, 0, r->layout->wall_inside);
-	fprintf(out, " ns inside it)");
+	used = (size_t)fprintf(out, "Cost of an empty visit: %s ns (%s ns inside it)",
+	                       pfmi_region_format_real(0, r->layout->wall_pair, pair),
+	                       pfmi_region_format_real(0, r->layout->wall_inside, inside));
 	for (unsigned k = 0; k < r->layout->n_events; k++) {
 		pfm_region_event_t e = PFM_INIT(e);
 
 		pfmi_results_describe_event(r, k, &e);
 		if (e.cost_pair < 0.5)
 			continue;
-		fprintf(out, ", %s %s",
-		        format_value(&e, (uint64_t)(e.cost_pair + 0.5), r->layout->events[k].scale,
-		                     text),
-		        e.name);
+		snprintf(cost, sizeof(cost), "%s %s",
+		         format_value(&e, (uint64_t)(e.cost_pair + 0.5), r->layout->events[k].scale,
+		                      text),
+		         e.name);
+		put_part(out, &used, cost);
 	}
-	fprintf(out, r->flags & PFM_REGIONS_NO_SUBTRACT ? "; not subtracted\n" : "; subtracted\n");
+	put_part(out, &used, r->flags & PFM_REGIONS_NO_SUBTRACT ? "not subtracted" : "subtracted");
+	fprintf(out, "\n");
 }
 
 bool pfmi_region_write_table(FILE *out, const pfm_region_results_t *r)

@@ -129,6 +129,12 @@ class Own(unittest.TestCase):
         self.assertIn("inner, with a comma (in outer): 4 visits", text)
         self.assertIn("threads: 3 visits in 3 threads", text)
 
+    def test_table_fits_a_terminal(self):
+        text = run("--regions", "--per-thread", "--", program("marked_perfmon")).stderr
+        long = [line for line in text.splitlines() if len(line) > 80]
+        self.assertEqual(long, [])
+        self.assertNotIn("0.000 ", text)
+
     def test_output_file(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "out")
@@ -178,7 +184,7 @@ class Own(unittest.TestCase):
                   "event": "page-faults"}
         text = run("--help").stdout
         options = re.findall(r"^  (?:-\w, |    )--([-a-z]+)( [A-Z])?", text, re.M)
-        options = [o for o in options if o[0] not in ("help", "color")]
+        options = [o for o in options if o[0] not in ("help", "color", "simulate")]
         self.assertGreater(len(options), 40)
         for name, has_value in options:
             given = ["-e", "page-faults", "--" + name]

@@ -52,8 +52,8 @@ static void threads_and_remarks(void **state)
 	m.events[0].cost_pair = 1234;
 	pfmi_regions.layout.wall_pair = 41;
 	text = write_to_text(pfmi_region_write_table, &made.results);
-	expect_piece(text, "Cost of an empty visit: 41 ns (0 ns inside it), 617.000 J cycles:u; "
-	                   "not subtracted\n");
+	expect_piece(text, "Cost of an empty visit: 41 ns (0 ns inside it); 617.000 J cycles:u;\n"
+	                   "                      not subtracted\n");
 	expect_piece(text, "2 begins and ends in signal handlers were ignored");
 	expect_piece(text, "3 ends without a begin were ignored, one of region never\xef\xbf\xbd"
 	                   "begun.\n");
