@@ -17,6 +17,7 @@
 #include <unistd.h>
 #include "region/region.h"
 #include "region/storage.h"
+#include "region/words.h"
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
@@ -29,7 +30,8 @@ static struct {
 	int fd;
 	dev_t device;
 	ino_t inode;
-	uint64_t size;
+	unsigned long
+		pages; /* of the file; a word, since 64 bits need libatomic on some processors */
 	struct region_file_header *header; /* NULL: no file */
 	struct region_chunk *names, *events, *undo, *free;
 } file;
@@ -92,7 +94,9 @@ static void *map_new_space(size_t bytes, uint64_t *at)
 
 	if (!is_own_file())
 		return NULL;
-	*at = __atomic_fetch_add(&file.size, bytes, __ATOMIC_RELAXED);
+	*at = (uint64_t)__atomic_fetch_add(&file.pages, bytes / REGION_FILE_PAGE,
+	                                   __ATOMIC_RELAXED) *
+	      REGION_FILE_PAGE;
 	if (!is_within_limit(*at + bytes) || allocate_blocks(*at, bytes))
 		return NULL;
 	memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, file.fd,
@@ -188,7 +192,7 @@ struct region_file_header *pfmi_storage_open_file(void)
 		return NULL;
 	file.device = s.st_dev;
 	file.inode = s.st_ino;
-	file.size = 0;
+	file.pages = 0;
 	h = map_new_space(REGION_FILE_PAGE, &at);
 	if (!h) {
 		close(file.fd);
@@ -259,7 +263,7 @@ void pfmi_storage_end(bool is_kept)
 void pfmi_storage_count_dropped(uint64_t n)
 {
 	if (file.header)
-		__atomic_store_n(&file.header->dropped, n, __ATOMIC_RELAXED);
+		REGION_PUT(file.header->dropped, n);
 }
 
 /* ---- names ------------------------------------------------------------------------------- */
@@ -421,7 +425,8 @@ void pfmi_storage_begin_merge(const struct thread *to, const struct entry *sum,
 	memcpy(file.undo + 1, sum, slot);
 	file.undo->n = 1;
 	file.header->merge_source = get_slot_offset(from, e);
-	__atomic_store_n(&file.header->merge_target, target, __ATOMIC_RELEASE);
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+	REGION_PUT(file.header->merge_target, target);
 }
 
 void pfmi_storage_end_merge(struct entry *e)
@@ -429,8 +434,9 @@ void pfmi_storage_end_merge(struct entry *e)
 	__atomic_store_n(&e->threads, 0, __ATOMIC_RELEASE);
 	if (!file.header)
 		return;
-	__atomic_store_n(&file.header->merge_target, 0, __ATOMIC_RELEASE);
-	__atomic_store_n(&file.header->merges, file.header->merges + 1, __ATOMIC_RELEASE);
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+	REGION_PUT(file.header->merge_target, 0);
+	REGION_ADD(file.header->merges, 1);
 }
 
 /* ---- visits one by one ------------------------------------------------------------------- */
