@@ -26,18 +26,61 @@ these differ, on purpose:
 
 | metric | processors | vendor's | here |
 |---|---|---|---|
-| `topdown_frontend` | AmpereOne | what the other shares leave | slots that the front end left empty |
-| `topdown_bad_speculation`, `topdown_retired` | AmpereOne | operations of all slots: `(OP_SPEC - OP_RETIRED) / slots`, `OP_RETIRED / slots` | Arm's: the slots that were not empty, divided as the operations are; the shares sum to 1 |
-| `topdown_bad_speculation` | Olympus | what the other shares leave | Arm's, as above |
-| `topdown_backend_memory`, `topdown_backend_core` | HIP08, AmpereOne | shares of clocks, `MEM_STALL_ANYLOAD / CPU_CYCLES` | the share of slots of the back end, divided as its clocks are; their sum is `topdown_backend` |
-| `topdown_backend_memory` | Arm's cores without MEMBOUND events | none, or the same | the back end waits for the core's last cache (`STALL_BACKEND_MEM`); waits for nearer caches are in `topdown_backend_core` |
-| `l3_mpki`, `l3_hit_ratio` | Neoverse | `LL_CACHE` | the same: the last-level cache of the mesh, reads alone; both metrics are of one cache |
-| `l3_mpki` | AmpereOne | none | reads that reached memory, because no event counts its cache beside the memory controllers; the whole machine is counted |
-| `l2_mpki` | Zen 5, Zen 6 | `all_l2_cache_misses_pti` | the same: prefetches of the level-1 cache are misses of that cache, which count already |
-| `flops_sp`, `flops_dp` | Olympus, Monaka, A64FX | `FP_SCALE_OPS_SPEC` without the precision | events of one precision; those of vectors count once for 128 bits, times the vector length. Speculative operations count |
-| `flops_sp`, `flops_dp` | AmpereOne | `VFP_SPEC` as GFLOP/s | refused: `VFP_SPEC` counts instructions |
-| `membw_*` | HIP08 | none | requests of home agents, whose names say 64 or 128 bytes |
 """
+# (metric, processors, the formula of the vendor, the formula here)
+DIFFERENT = (
+    ("`topdown_frontend`",
+     "AmpereOne",
+     "what the other shares leave",
+     "slots that the front end left empty"),
+    ("`topdown_bad_speculation`, `topdown_retired`",
+     "AmpereOne",
+     "operations of all slots: `(OP_SPEC - OP_RETIRED) / slots`, `OP_RETIRED / slots`",
+     "Arm's: the slots that were not empty, divided as the operations are; the shares sum "
+     "to 1"),
+    ("`topdown_bad_speculation`",
+     "Olympus",
+     "what the other shares leave",
+     "Arm's, as above"),
+    ("`topdown_backend_memory`, `topdown_backend_core`",
+     "HIP08, AmpereOne",
+     "shares of clocks, `MEM_STALL_ANYLOAD / CPU_CYCLES`",
+     "the share of slots of the back end, divided as its clocks are; their sum is "
+     "`topdown_backend`"),
+    ("`topdown_backend_memory`",
+     "Arm's cores without MEMBOUND events",
+     "none, or the same",
+     "the back end waits for the core's last cache (`STALL_BACKEND_MEM`); waits for nearer"
+     " caches are in `topdown_backend_core`"),
+    ("`l3_mpki`, `l3_hit_ratio`",
+     "Neoverse",
+     "`LL_CACHE`",
+     "the same: the last-level cache of the mesh, reads alone; both metrics are of one "
+     "cache"),
+    ("`l3_mpki`",
+     "AmpereOne",
+     "none",
+     "reads that reached memory, because no event counts its cache beside the memory "
+     "controllers; the whole machine is counted"),
+    ("`l2_mpki`",
+     "Zen 5, Zen 6",
+     "`all_l2_cache_misses_pti`",
+     "the same: prefetches of the level-1 cache are misses of that cache, which count "
+     "already"),
+    ("`flops_sp`, `flops_dp`",
+     "Olympus, Monaka, A64FX",
+     "`FP_SCALE_OPS_SPEC` without the precision",
+     "events of one precision; those of vectors count once for 128 bits, times the vector "
+     "length. Speculative operations count"),
+    ("`flops_sp`, `flops_dp`",
+     "AmpereOne",
+     "`VFP_SPEC` as GFLOP/s",
+     "refused: `VFP_SPEC` counts instructions"),
+    ("`membw_*`",
+     "HIP08",
+     "none",
+     "requests of home agents, whose names say 64 or 128 bytes"),
+)
 NO_CORES = standard_metrics.BESIDE | {"hardware", "software", "hw_cache"}
 CONTRACT = os.path.join(ROOT, "lib", "events", "contract.txt")
 
@@ -106,6 +149,8 @@ def main():
     for standard in standard_metrics.read_contract(CONTRACT):
         print_metric(standard, cores)
     print(DIFFERENCES, end="")
+    for row in DIFFERENT:
+        print("| %s |" % " | ".join(row))
 
 
 if __name__ == "__main__":
