@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 module perfmon
 
 go 1.18

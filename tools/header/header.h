@@ -35,7 +35,7 @@ struct header_language {
 const struct header_language *find_header_language(const char *name);
 /* The names of all languages, with commas. Returns @buf. */
 char *list_header_languages(char *buf, size_t size);
-void write_header(FILE *out, const struct header_language *language, const struct header_set *set);
+void write_header(FILE *out, const struct header_language *l, const struct header_set *h);
 
 /* (go.c) The pure Go file of @package: perf attributes of @texts on each of the processors @cpus.
  * Returns an exit status. */
