@@ -212,6 +212,14 @@ class Counts(unittest.TestCase):
         for r in rows:
             self.assertAlmostEqual(r["running"] / r["enabled"], 4 / 7, places=3)
 
+    def test_groups_that_fit_beside_each_other_take_no_turns(self):
+        """Fixed counters count cycles and instructions; the slots must be first in their group."""
+        for groups in (("{cycles,instructions}", "{TOPDOWN.SLOTS,PERF_METRICS.RETIRING}"),
+                       ("{TOPDOWN.SLOTS,PERF_METRICS.RETIRING}", "{cycles,instructions}")):
+            rows, done = counts("spr", "-e", groups[0], "-e", groups[1])
+            self.assertEqual([r.get("cause") for r in rows], [None] * 4, done.stderr)
+            self.assertEqual({r["running"] - r["enabled"] for r in rows}, {0})
+
     @unittest.skipIf(os.cpu_count() < 2 or not shutil.which("taskset"), "needs two CPUs")
     def test_a_task_on_one_core_of_a_hybrid_is_not_counted_by_the_other(self):
         done = pretend("adl", "taskset", "-c", "0", PFM, "stat", "--json", "-e", "cycles", "--",

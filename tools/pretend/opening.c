@@ -101,20 +101,22 @@ static int check_request(const struct opening *o)
 	return 0;
 }
 
-/* As the kernel's drivers (validate_group): the group must fit the counters without others. */
+/* As the kernel's drivers (validate_group): the group must fit the counters without others. The
+ * order is that of the group, in which some events must come first. */
 static int check_group(const struct supervisor *s, const struct opening *o)
 {
-	const struct event_name *names[TOGETHER_MOST] = { &o->event.name };
-	unsigned n = 1;
+	const struct event_name *names[TOGETHER_MOST];
+	unsigned n = 0;
 
 	if (!o->event.name.n)
 		return 0;
-	for (size_t i = 0; o->leader && i < s->events.n && n < TOGETHER_MOST; i++) {
+	for (size_t i = 0; o->leader && i < s->events.n && n + 1 < TOGETHER_MOST; i++) {
 		const struct pretended_event *e = s->events.at[i];
 
 		if (e->leader == o->leader->leader && e->pmu == o->event.pmu && e->name.n)
 			names[n++] = &e->name;
 	}
+	names[n++] = &o->event.name;
 	return fit_together(s->machine, names, n) ? 0 : -EINVAL;
 }
 

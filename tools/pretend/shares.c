@@ -5,6 +5,7 @@
 #include "pretend/supervisor.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 enum { MAX_GROUPS = 128, MOST_CHOICES = 6 };
@@ -54,6 +55,22 @@ bool fit_together(const struct pretend_machine *m, const struct event_name *cons
 	return !n;
 }
 
+/* Some events must be the first of their group, which the solver takes for the first of all: moves
+ * the names from @begin on before the others. False, with the order as it was, if they do not fit
+ * either. */
+static bool fits_at_front(struct turn *t, unsigned begin)
+{
+	const struct event_name *moved[TOGETHER_MOST];
+	const unsigned n = t->n_names - begin;
+
+	memcpy(moved, t->names + begin, n * sizeof(*moved));
+	memcpy(moved + n, t->names, begin * sizeof(*moved));
+	if (!begin || !fit_together(t->machine, moved, t->n_names))
+		return false;
+	memcpy(t->names, moved, t->n_names * sizeof(*moved));
+	return true;
+}
+
 /* Adds the events of group @g to those with a counter, if they fit. */
 static bool add_group(struct turn *t, unsigned g)
 {
@@ -69,7 +86,7 @@ static bool add_group(struct turn *t, unsigned g)
 		    t->n_names < TOGETHER_MOST)
 			t->names[t->n_names++] = &e->name;
 	}
-	if (fit_together(t->machine, t->names, t->n_names)) {
+	if (fit_together(t->machine, t->names, t->n_names) || fits_at_front(t, before)) {
 		t->is_exclusive = leader->is_exclusive;
 		return true;
 	}
