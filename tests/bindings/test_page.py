@@ -72,6 +72,11 @@ class Page(unittest.TestCase):
         text = self.answer("fit", text="coreduo::Mul\ncoreduo::Div")
         self.assertRegex(text, r"coreduo::Mul\n +coreduo::Div")
 
+    def test_metric_is_computed_from_counts(self):
+        text = self.answer("metric", name="skl::IPC", text="20 10")
+        self.assertIn("skl::IPC: 2 insn per cycle", text)
+        self.assertIn("skl::CPU_CLK_UNHALTED.THREAD: 10", text)
+
     def test_keyboard_submits_and_the_link_changes(self):
         self.answer("encode", text="skl::INST_RETIRED.ANY_P")
         self.browser.ask("document.getElementById('encode-text').value = 'skl::L1D.REPLACEMENT';"
