@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* pfm serve: reads the counters at each interval, and serves them until a signal ends it. */
+#include "common/term.h"
 #include "common/pfm.h"
 #include "series/series.h"
 #include "container.h"
@@ -363,7 +364,7 @@ static bool take_signals(struct serve *s, struct serve_waits *w, int *rc)
 
 	*rc = EXIT_DONE;
 	while (read(w->at[0].fd, &info, sizeof(info)) == sizeof(info)) {
-		if (info.ssi_signo != SIGHUP || isatty(STDERR_FILENO))
+		if (info.ssi_signo != SIGHUP || term_is_terminal(stderr))
 			return true;
 		is_reload = true;
 	}

@@ -48,8 +48,9 @@ from .plan import Plan, Planned, Schedule, Scheduled, plan, schedule
 from .profiles import (
     FlameGraph, Frame, FrameFlag, Function, FunctionTable, Profile, ProfileEvent, ProfileLosses,
     Stack, StackTable, Symbol, Symbols, profile)
-from .regions import (RegionCount, RegionMetric, RegionResult, RegionVisit, read_regions, region,
-                      regions_cost, reset_region, start_regions, stop_regions, write_regions)
+from .regions import (
+    RegionCount, RegionFile, RegionMetric, RegionResult, RegionVisit, load_regions, read_regions,
+    region, regions_cost, reset_region, start_regions, stop_regions, write_regions)
 from .sampling import (
     Buffers, Record, Recorded, Recording, RecordType, Sample, SampleStatistics, Sampling, Sideband,
     TraceField)
@@ -61,22 +62,23 @@ __version__ = "1.0.0"
 
 __all__ = [
     "Alternative", "AmbiguousError", "ArgumentError", "Buffers", "Cause", "Context", "Count",
-    "Counted", "Counting", "CpuInfo", "DecodedEvent", "DecodedField", "DecodedRegister", "Dialect",
-    "Dispatch", "EncodingTable", "Erratum", "ErratumCount", "ErrorCode", "Event", "EventError",
-    "EventFlag", "EventInfo", "EventTable", "Field", "Finding", "FindingState", "FindingTopic",
-    "Finished", "FlameGraph", "Frame", "FrameFlag", "Function", "FunctionTable", "ImageError",
-    "Imported", "ImportedModel", "Metric", "MetricCheck", "MetricInput", "MetricState",
-    "MetricValue", "ModelError", "Modifier", "Names", "NotCountedError", "PerfAttr", "PerfmonError",
-    "Placement", "PlacementError", "Plan", "Planned", "Plm", "Pmu", "PmuFlag", "Pmus", "Profile",
-    "ProfileEvent", "ProfileLosses", "Quality", "Reading", "Record", "RecordType", "Recorded",
-    "Recording", "Refused", "RegionCount", "RegionMetric", "RegionResult", "RegionVisit",
-    "Register", "RegisterKind", "Rule", "Sample", "SampleStatistics", "Sampling", "Schedule",
-    "Scheduled", "Session", "Sideband", "Stack", "StackTable", "Symbol", "Symbols",
-    "SystemCallError", "Tally", "Umask", "UnexpressibleError", "UnknownEventError",
-    "UnknownPmuError", "alpha", "check_system", "constants", "coreduo", "count", "counter_name",
-    "decode", "default_context", "device", "dispatch", "encode_many", "event", "events", "find",
-    "import_lists", "library_version", "libpfm3", "montecito", "perf_event_attr", "plan", "pmus",
-    "profile", "read_regions", "region", "regions_cost", "reset_region", "schedule", "split_events",
+    "Counted", "Counting", "CpuInfo", "DecodedEvent", "DecodedField", "DecodedRegister",
+    "Dialect", "Dispatch", "EncodingTable", "Erratum", "ErratumCount", "ErrorCode", "Event",
+    "EventError", "EventFlag", "EventInfo", "EventTable", "Field", "Finding", "FindingState",
+    "FindingTopic", "Finished", "FlameGraph", "Frame", "FrameFlag", "Function", "FunctionTable",
+    "ImageError", "Imported", "ImportedModel", "Metric", "MetricCheck", "MetricInput",
+    "MetricState", "MetricValue", "ModelError", "Modifier", "Names", "NotCountedError",
+    "PerfAttr", "PerfmonError", "Placement", "PlacementError", "Plan", "Planned", "Plm", "Pmu",
+    "PmuFlag", "Pmus", "Profile", "ProfileEvent", "ProfileLosses", "Quality", "Reading",
+    "Record", "RecordType", "Recorded", "Recording", "Refused", "RegionCount", "RegionFile",
+    "RegionMetric", "RegionResult", "RegionVisit", "Register", "RegisterKind", "Rule", "Sample",
+    "SampleStatistics", "Sampling", "Schedule", "Scheduled", "Session", "Sideband", "Stack",
+    "StackTable", "Symbol", "Symbols", "SystemCallError", "Tally", "Umask",
+    "UnexpressibleError", "UnknownEventError", "UnknownPmuError", "alpha", "check_system",
+    "constants", "coreduo", "count", "counter_name", "decode", "default_context", "device",
+    "dispatch", "encode_many", "event", "events", "find", "import_lists", "library_version",
+    "libpfm3", "load_regions", "montecito", "perf_event_attr", "plan", "pmus", "profile",
+    "read_regions", "region", "regions_cost", "reset_region", "schedule", "split_events",
     "start_regions", "stat", "stop_regions", "tally", "write_regions"
 ]
 

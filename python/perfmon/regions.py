@@ -18,7 +18,10 @@ from __future__ import annotations
 import contextlib
 import functools
 import inspect
+import json
+import os
 import sys
+import tempfile
 import threading
 import warnings
 from collections.abc import Callable, Coroutine, Generator
@@ -32,8 +35,9 @@ from ._errors import check, c_string, from_code, from_error, new_error
 from .metric import MetricState
 from .session import Cause, Quality
 
-__all__ = ["RegionCount", "RegionMetric", "RegionResult", "RegionVisit", "read_regions", "region",
-           "regions_cost", "reset_region", "start_regions", "stop_regions", "write_regions"]
+__all__ = ["RegionCount", "RegionFile", "RegionMetric", "RegionResult", "RegionVisit",
+           "load_regions", "read_regions", "region", "regions_cost", "reset_region",
+           "start_regions", "stop_regions", "write_regions"]
 
 
 @functools.lru_cache(maxsize=4096)
@@ -293,6 +297,52 @@ def read_regions() -> list[RegionResult]:
     finally:
         lib.pfm_close_region_results(results)
     return rows
+
+
+@dataclass(frozen=True)
+class RegionFile:
+    """Results of another process, from its file of sums (perfmon_regions(5)).
+
+    process      process ID; rank of a parallel program, -1 if the environment had none
+    program      its name
+    has_ended    it ended by exit(3) or a return from main(); else it runs or ended in another way
+    incomplete   the file had no room for all regions
+    unfinished   open visits
+    results      the lines that ``pfm stat --regions --json`` prints of it
+    """
+
+    process: int
+    rank: int
+    program: str
+    has_ended: bool
+    incomplete: bool
+    unfinished: int
+    results: tuple[dict[str, Any], ...]
+
+
+def _as_json(results: Any) -> tuple[dict[str, Any], ...]:
+    with tempfile.TemporaryFile() as f:
+        check(lib.pfm_write_regions(results, f.fileno(), c_string("json")))
+        f.seek(0)
+        return tuple(json.loads(line) for line in f)
+
+
+def load_regions(path: str | os.PathLike[str]) -> RegionFile:
+    """Reads the file of sums at @path, also while its process adds to it. ArgumentError if it is
+    damaged or another kind of file, OSError if it cannot be opened."""
+    out, error, process = ffi.new("pfm_region_results_t **"), new_error(), new_struct(
+        "pfm_region_process_t")
+    with open(path, "rb") as f:
+        rc = lib.pfm_load_regions(f.fileno(), out, error)
+    if rc:
+        raise from_error(rc, error, ffi.NULL, []) if error.code else from_code(rc)
+    try:
+        check(lib.pfm_describe_region_process(out[0], process))
+        return RegionFile(int(process.process), int(process.rank), c_text(process.program),
+                          bool(process.has_ended), bool(process.is_incomplete),
+                          int(process.unfinished), _as_json(out[0]))
+    finally:
+        lib.pfm_close_region_results(out[0])
 
 
 def write_regions(fd: int, format: str | None = None) -> None:

@@ -156,6 +156,12 @@ class Count:
         """The value in units, such as msec or Joules."""
         return None if self.value is None else self.value * self.scale
 
+    @property
+    def counter_quality(self) -> Quality:
+        """The quality that it would have from a PMU, of pretended and simulated counts; of others
+        quality itself."""
+        return Quality(lib.pfm_counter_quality(self.quality, self.cause))
+
     def _valid(self) -> int:
         if self.value is None:
             raise NotCountedError(

@@ -7,6 +7,8 @@ import textwrap
 
 import pytest
 
+import perfmon
+
 START = """
 import mmap, threading
 import perfmon
@@ -201,3 +203,22 @@ def test_asynchronous_generator_is_refused():
         else:
             raise AssertionError("no error")
     """)
+
+
+def test_results_of_a_killed_process_are_read_from_its_file(tmp_path):
+    run(f"""
+        import os
+        perfmon.start_regions("page-faults", output="{tmp_path}/")
+        with perfmon.region("first"):
+            fault(10)
+        with perfmon.region("open"):
+            os._exit(0)
+    """)
+    (path, ) = tmp_path.glob("*.regions")
+    found = perfmon.load_regions(path)
+    assert not found.has_ended and not found.incomplete and found.unfinished == 1
+    assert found.rank == -1 and found.process > 0
+    assert any("first" in r.values() for r in found.results), found.results
+    (tmp_path / "other").write_bytes(b"something else")
+    with pytest.raises(perfmon.Error):
+        perfmon.load_regions(tmp_path / "other")
