@@ -449,7 +449,6 @@ int pfm_load_regions(int fd, pfm_region_results_t **results, pfm_error_t *error)
 	if (rc == PFMLIB_ERR_NOMEM)
 		pfmi_base_set_no_memory_error(why);
 	else if (rc)
-		pfmi_base_set_error(why, rc, PFM_KIND_SYSTEM, NULL, (struct slice){ 0 },
-		                    "not a file of sums of regions, or damaged");
+		pfmi_base_refuse_argument(why, "not a file of sums of regions, or damaged");
 	return base_return_error(error, why, rc);
 }

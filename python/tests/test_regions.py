@@ -220,5 +220,5 @@ def test_results_of_a_killed_process_are_read_from_its_file(tmp_path):
     assert found.rank == -1 and found.process > 0
     assert any("first" in r.values() for r in found.results), found.results
     (tmp_path / "other").write_bytes(b"something else")
-    with pytest.raises(perfmon.Error):
+    with pytest.raises(perfmon.ArgumentError):
         perfmon.load_regions(tmp_path / "other")
