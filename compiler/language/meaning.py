@@ -462,11 +462,18 @@ def get_family(name):
     return name.split("_")[0]
 
 
+def get_processor(t):
+    """The processor of a table: that of a box whose names are its own, but which serves one
+    processor's metrics; its family; or its own name."""
+    serves = next((value for name, value in t.features if name == "serves"), "")
+    return serves or t.family_name or t.name
+
+
 def group_by_family(tables):
     """Returns tables grouped by processor."""
     groups = {}
     for t in tables:
-        family = "" if t.encoder == "perf" else get_family(t.family_name or t.name)
+        family = "" if t.encoder == "perf" else get_family(get_processor(t))
         groups.setdefault(family, []).append(t)
     return groups.values()
 

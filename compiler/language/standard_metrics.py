@@ -16,7 +16,7 @@ import re
 from language import tables as pt
 from language.event_meanings import MEANINGS, parse_tags
 from language.formulas import parse_formula
-from language.meaning import SECONDS, group_by_family, split_name
+from language.meaning import SECONDS, get_processor, group_by_family, split_name
 
 GROUP = "standard"
 SUM = re.compile(r"(\d+ \* )?([A-Za-z_][A-Za-z0-9_.]*)\{(\d+)\.\.(\d+)\}")
@@ -120,8 +120,9 @@ def is_core(table):
 
 def is_box_of(box, core):
     """True if @box is a unit outside of the cores of the processor that has @core."""
+    processor = get_processor(box)
     return box.flags & pt.TABLE_UNCORE and (
-        not box.family_name or box.family_name in (core.name, core.family_name))
+        processor == box.name or processor in (core.name, core.family_name))
 
 
 @functools.lru_cache(None)
