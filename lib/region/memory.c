@@ -4,7 +4,7 @@
 #include <sys/mman.h>
 #include "region/region.h"
 
-enum { CHUNK = 16 << 10, ALIGNMENT = 16, MAX_PIECE = 1 << 30 };
+enum { CHUNK = 8 << 10, ALIGNMENT = 16, MAX_PIECE = 1 << 30 };
 
 static bool add_chunk(struct arena *a, size_t size)
 {

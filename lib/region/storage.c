@@ -23,7 +23,7 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
-enum { FIRST_CHUNK = 16 << 10, MAX_CHUNK = 1 << 30, NAMES_CHUNK = 4096, MAX_TRIES = 1000 };
+enum { FIRST_CHUNK = 8 << 10, MAX_CHUNK = 1 << 30, NAMES_CHUNK = 4096, MAX_TRIES = 1000 };
 
 static struct {
 	bool is_tried; /* this process has created its file, or failed to */
