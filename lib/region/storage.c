@@ -325,10 +325,10 @@ static struct region_chunk *reuse_chunk(struct region_chunk *c, int tid)
 	return c;
 }
 
-/* Chunks grow with the thread's sums: few mappings, and at most a fifth of the memory unused. */
+/* Chunks grow with the thread's sums: few mappings, and at most a ninth of the memory unused. */
 static struct region_chunk *add_chunk(struct thread *t, size_t slot)
 {
-	size_t bytes = round_to_pages(t->chunk_bytes / 4), least;
+	size_t bytes = round_to_pages(t->chunk_bytes / 8), least;
 	struct region_chunk *c;
 
 	least = round_to_pages(sizeof(*c) + slot);
