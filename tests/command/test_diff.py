@@ -375,7 +375,7 @@ class Diff(unittest.TestCase):
 
     def test_trouble(self):
         self.write(0, [10])
-        for args, status, said in ((["0.data"], 2, "expected two recordings, or OLD... -- NEW..., got 1"),
+        for args, status, said in ((["0.data"], 2, "or OLD... -- NEW..., got 1"),
                                    (["0.data", "missing"], 2, "missing: no such file"),
                                    (["--fail-above", "x", "0.data",
                                      "0.data"], 2, "expected a percentage"),
