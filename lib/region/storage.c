@@ -48,8 +48,9 @@ static void populate(void *at, size_t bytes)
 		return;
 	for (size_t i = 0; i < bytes; i += REGION_FILE_PAGE) {
 		volatile char *page = (volatile char *)at + i;
+		char first = *page;
 
-		*page = *page;
+		*page = first;
 	}
 }
 

@@ -193,7 +193,8 @@ class Large(unittest.TestCase):
         with open(machine, "w", encoding="utf-8") as f:
             f.write(text)
         with Server("--listen", "127.0.0.1:0", "--per-cpu", "--full-quality", "--max-series",
-                    "200000", "-I", "600000", program=("scripted", "serve"), env=place.env, cwd=place.folder) as s:
+                    "200000", "-I", "600000", program=("scripted", "serve"), env=place.env,
+                    cwd=place.folder) as s:
             address = s.address()
 
             def cpu_seconds():
@@ -567,7 +568,8 @@ class Http(unittest.TestCase):
         for (b1, e1, v1, _), (b2, e2, v2, _) in zip(seen, seen[1:]):
             # A reading was begun between the two times; a clock that is read CPU after CPU may be
             # off by the length of the reading.
-            self.assertTrue(b2 - e1 - 0.02 <= v2 - v1 <= e2 - b1 + 0.02, (v2 - v1, b2 - e1, e2 - b1))
+            self.assertTrue(b2 - e1 - 0.02 <= v2 - v1 <= e2 - b1 + 0.02,
+                            (v2 - v1, b2 - e1, e2 - b1))
 
     def test_own_figures_are_never_old(self):
         """With one reading for all clients, the figures of the service move with each answer, and
@@ -1410,7 +1412,8 @@ class Turns(unittest.TestCase):
         load.start()
         try:
             with Server("--listen", "127.0.0.1:0", "--rotate=200", "--wish", "toy::Falls=100", "-e",
-                        "toy::Falls,toy::Trips", program=("scripted", "serve"), env=place.env, cwd=place.folder) as s:
+                        "toy::Falls,toy::Trips", program=("scripted", "serve"), env=place.env,
+                        cwd=place.folder) as s:
                 address = s.address()
                 seen, end = {"toy::Falls": [], "toy::Trips": []}, time.monotonic() + 4
                 while time.monotonic() < end:

@@ -177,7 +177,8 @@ class Own(unittest.TestCase):
         everywhere = {"event", "json", "output", "append"}
         works = {
             "--regions": everywhere | {"regions", "regions-system", "no-subtract", "metrics",
-                                       "per-thread", "field-separator", "pid", "interval", "repeat"},
+                                       "per-thread", "field-separator", "pid", "interval",
+                                       "repeat"},
             "several commands": everywhere | {"repeat", "no-inherit"},
         }
         values = {"control": "fd:2", "format": "prometheus", "field-separator": ",",
