@@ -62,6 +62,9 @@ static void without_slots(FILE *f)
 	      "x86\ntest\nsource \"invented\"\n"
 	      "counter 0..3 width=48\ncounter F3 width=48\nfield code at=config:0-7\nfield umask "
 	      "at=config:8-15\n"
+	      "rule slots code=0 umask=4 class\n"
+	      "rule figures code=0 umask=0x80..0x87 needs=slots first \"Figures need slots.\" "
+	      "\"invented\"\n"
 	      "event FIGURE code=0 umask=0x80 on=F3 \"Event.\"\nevent OTHER code=1 umask=1 "
 	      "\"Event.\"\n",
 	      f);
