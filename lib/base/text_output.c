@@ -82,13 +82,13 @@ void base_put_xml(FILE *out, const char *text, size_t len)
 
 void base_put_csv(FILE *out, const char *text, const char *separator)
 {
-	bool quoted = strstr(text, separator) || strpbrk(text, "\"\n");
+	bool quoted = strstr(text, separator) || text[strcspn(text, "\"\n")];
 
 	if (quoted)
-		putc('"', out);
+		fputc('"', out);
 	put_text_with_replacements(out, text, strlen(text), replace_in_csv);
 	if (quoted)
-		putc('"', out);
+		fputc('"', out);
 }
 
 void base_put_line(FILE *out, const char *text)

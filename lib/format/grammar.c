@@ -48,11 +48,11 @@ static bool find_register_in_word(const struct table *t, const char *word, unsig
 	return false;
 }
 
-/* Gets the @i-th register of a list of words. */
+/* Gets the @i-th register of a list of words; NULL is an empty list. */
 static bool find_register_in_list(const struct table *t, const char *list, unsigned *i, char *name,
                                   size_t len)
 {
-	while (*list) {
+	while (list && *list) {
 		if (find_register_in_word(t, list, i, name, len))
 			return true;
 		list += strcspn(list, " ");

@@ -3,7 +3,6 @@
  * A text names its PMU ("skl::INST_RETIRED.ANY"), or the context has a default PMU, or it is about
  * this machine. lookup_named_pmu() and lookup_on_host() give the order for each case. */
 #include <string.h>
-#include <strings.h>
 #include "lookup/lookup_internal.h"
 
 static int refuse_unknown_event(const struct pmu_search *s)
@@ -327,7 +326,7 @@ static bool find_metric_of_linux(struct pmu_search *s, const struct spec *spec)
 	struct spec shorter;
 
 	if (spec->form != SPEC_NAME || spec->name.len <= n || spec->len >= sizeof(text) ||
-	    strncasecmp(spec->name.text, prefix, n) != 0)
+	    !pfmi_base_skip_prefix_icase(pfmi_base_make_slice(prefix), spec->name.text))
 		return false;
 	memcpy(text, spec->text, before);
 	memcpy(text + before, spec->name.text + n, spec->len - before - n);

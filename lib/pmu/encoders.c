@@ -4,7 +4,7 @@
 #include "pmu/pmu_internal.h"
 
 /* The encoder of tables that this library has none for. */
-static const struct encoder_ops no_ops = { .registers = "", .default_levels = PFM_PLM0 | PFM_PLM3 };
+static const struct encoder_ops no_ops = { .default_levels = PFM_PLM0 | PFM_PLM3 };
 
 /* A table of addresses would cost a relocation for each. */
 const struct encoder_ops *pfmi_pmu_get_encoder(const struct table *t)

@@ -282,6 +282,5 @@ const struct encoder_ops pfmi_format_ops = {
 	.encode_set = encode_format_set,
 	.find_layout = find_layout,
 	.build_attr = build_format_attr,
-	.registers = "",
 	.default_levels = PFM_PLM0 | PFM_PLM3,
 };

@@ -57,6 +57,5 @@ const struct encoder_ops pfmi_linux_ops = {
 	.constrain_set = pfmi_pmu_constrain_perf_set,
 	.encode_set = encode_perf_set,
 	.build_attr = build_perf_attr,
-	.registers = "",
 	.default_levels = PFM_PLM0 | PFM_PLM3,
 };

@@ -314,7 +314,7 @@ struct encoder_ops {
 	 * register. */
 	int (*decode_shared_levels)(const struct table *t, const char *reg, uint64_t value);
 	/* Names of the registers whose layout is known, separated by blanks, "NAME[0-7]" for
-	 * several; "" if there are configuration words only. */
+	 * several; NULL if there are configuration words only. */
 	const char *registers;
 	/* The error sentence for a set without a placement whose events have enough counters: no
 	 * alternative fits them all. NULL if the PMU has one alternative only. */

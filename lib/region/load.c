@@ -76,9 +76,10 @@ static bool add_name(struct reader *in, uint32_t number, const char *bytes, uint
 			memset(more, 0, room * sizeof(*more));
 		to->names = more;
 	}
-	to->names[number] = strndup(bytes, length);
+	to->names[number] = calloc(1, (size_t)length + 1);
 	if (!to->names[number])
 		return fail(in, PFMLIB_ERR_NOMEM);
+	memcpy(to->names[number], bytes, length);
 	to->last_number = number;
 	return true;
 }

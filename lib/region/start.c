@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -117,6 +116,7 @@ static bool is_of_another(int fd)
  * path. */
 static int open_output(char *path, size_t size)
 {
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
 	size_t len = strlen(path);
 	int fd;
 
@@ -125,7 +125,7 @@ static int open_output(char *path, size_t size)
 	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
 	if (fd < 0)
 		return fd;
-	(void)flock(fd, LOCK_EX);
+	(void)fcntl(fd, F_OFD_SETLKW, &lock);
 	if (!is_of_another(fd)) {
 		(void)!ftruncate(fd, 0);
 		return fd;

@@ -57,7 +57,7 @@ void pfmi_region_put_ms(FILE *out, uint64_t ns)
 
 void pfmi_region_put_json(FILE *out, const char *text)
 {
-	putc('"', out);
+	fputc('"', out);
 	base_put_json(out, text, strlen(text), false);
-	putc('"', out);
+	fputc('"', out);
 }

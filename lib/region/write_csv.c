@@ -9,7 +9,7 @@
 static void put_field(FILE *out, const char *text)
 {
 	base_put_csv(out, text, ",");
-	putc(',', out);
+	fputc(',', out);
 }
 
 static void put_start(FILE *out, const pfm_region_results_t *r, const pfm_region_info_t *info)

@@ -79,7 +79,7 @@ static void put_counts(FILE *out, const pfm_region_results_t *r, const struct vi
 		is_in_field = true;
 	}
 	if (is_in_field)
-		putc('"', out);
+		fputc('"', out);
 }
 
 static void put_marker(FILE *out, const pfm_region_results_t *r, const struct visit_slice *s)

@@ -86,12 +86,12 @@ static void put_plural(FILE *out, uint64_t n, const char *what)
 
 static void put_heading(FILE *out, const pfm_region_info_t *info)
 {
-	putc('\n', out);
+	fputc('\n', out);
 	base_put_line(out, info->region);
 	if (*info->parent) {
 		fputs(" (in ", out);
 		base_put_line(out, info->parent);
-		putc(')', out);
+		fputc(')', out);
 	}
 	if (info->thread)
 		fprintf(out, info->thread > 0 ? ", thread %d" : ", threads that ended later",

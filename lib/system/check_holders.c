@@ -125,7 +125,7 @@ static void check_counter_lock(struct pfm_system_check *c)
 
 	if (stat(LOCK_PATH, &file) != 0 || pfmi_check_read_file(c, "/proc/locks", &text, &len) != 0)
 		return;
-	for (char *at = text, *line; !holder && (line = strsep(&at, "\n"));)
+	for (char *at = text, *line; !holder && (line = check_cut_line(&at));)
 		holder = find_lock_holder(line, &file);
 	free(text);
 	if (!holder)

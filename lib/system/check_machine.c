@@ -86,7 +86,7 @@ static unsigned list_errata(const pfm_ctx_t *ctx, int pmu, char text[FINDING_TEX
 				continue;
 			n_wrong += is_wrong;
 			if (len + strlen(", ") + strlen(e.ids) + sizeof(more) > FINDING_TEXT_SIZE) {
-				strcat(text, strstr(text, more) ? "" : more);
+				snprintf(text + len, FINDING_TEXT_SIZE - len, "%s", more);
 				return n_wrong;
 			}
 			len += (size_t)snprintf(text + len, FINDING_TEXT_SIZE - len, "%s%s",
@@ -152,7 +152,7 @@ static bool list_kernel_pmus(const pfm_ctx_t *ctx, char text[FINDING_TEXT_SIZE])
 			                        len ? ", " : "", name);
 	}
 	if (is_full)
-		strcat(text, more);
+		snprintf(text + len, FINDING_TEXT_SIZE - len, "%s", more);
 	return has_core;
 }
 

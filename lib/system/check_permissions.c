@@ -111,7 +111,7 @@ static bool read_hidepid_option(struct pfm_system_check *c, char *level, size_t 
 	*level = '\0';
 	if (pfmi_check_read_file(c, "/proc/mounts", &mounts, &len))
 		return false;
-	for (char *at = mounts, *line; (line = strsep(&at, "\n"));) {
+	for (char *at = mounts, *line; (line = check_cut_line(&at));) {
 		const char *option = strstr(line, "hidepid=");
 
 		if (!option || !strstr(line, " /proc proc "))

@@ -3,6 +3,7 @@
 #ifndef PERFMON_SYSTEM_CHECK_H
 #define PERFMON_SYSTEM_CHECK_H
 
+#include <string.h>
 #include <stdbool.h>
 #include <perfmon/system.h>
 #include "machine/machine.h"
@@ -65,5 +66,18 @@ void pfmi_check_permissions(struct pfm_system_check *c);
 void pfmi_check_obstacles(struct pfm_system_check *c);
 void pfmi_check_holders(struct pfm_system_check *c);
 void pfmi_check_workload(struct pfm_system_check *c);
+
+/* Ends the first line of *@at, and moves *@at behind it. Returns the line, NULL at the end. */
+static inline char *check_cut_line(char **at)
+{
+	char *line = *at;
+	size_t n = strcspn(line, "\n");
+
+	if (!*line)
+		return NULL;
+	*at += n + (line[n] != '\0');
+	line[n] = '\0';
+	return line;
+}
 
 #endif
