@@ -63,7 +63,7 @@ static void replace_standard_files(void)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
-	for (int fd = 0; null >= 0 && fd <= STDERR_FILENO; fd++)
+	for (int fd = 0; null >= 0 && fd <= 2; fd++)
 		(void)dup2(null, fd);
 }
 
