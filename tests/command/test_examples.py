@@ -38,7 +38,7 @@ ELSEWHERE = re.compile(
     r"^("
     r"pfm stat .*(--control fd:|--regions )|pfm diff .*\.json|"
     r"cc |\./quickstart|\./check|meson |ninja |pip |python3 |tests/|cat |sudo |sysctl |setcap |"
-    r"docker |podman |echo .*\| nc |jq |curl |systemctl |systemd-run |flock /run/)")
+    r"docker |podman |kubectl |echo .*\| nc |jq |curl |systemctl |systemd-run |flock /run/)")
 PCNTOPENALL = "0x18000"    # of perfmon/pfcntr.h
 TOY = """# SPDX-License-Identifier: MIT
 pmu      toy        "A processor of two counters"
