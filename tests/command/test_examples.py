@@ -40,6 +40,11 @@ ELSEWHERE = re.compile(
     r"cc |\./quickstart|\./check|meson |ninja |pip |python3 |tests/|cat |sudo |sysctl |setcap |"
     r"docker |podman |kubectl |echo .*\| nc |jq |curl |systemctl |systemd-run |flock /run/)")
 PCNTOPENALL = "0x18000"    # of perfmon/pfcntr.h
+SLOW_MODEL = """generic cpu-cycles CPU_CLK_UNHALTED.THREAD
+generic instructions INST_RETIRED.ANY
+event CPU_CLK_UNHALTED.* 3 * clock
+event INST_RETIRED.* clock
+"""
 TOY = """# SPDX-License-Identifier: MIT
 pmu      toy        "A processor of two counters"
 encoder  format
@@ -122,6 +127,7 @@ class Examples(unittest.TestCase):
                        """exec python3 -c 'import os; os.open("/dev/pfcntr", %s)'""" % PCNTOPENALL)
         cls.write("events.txt", "INST_RETIRED.ANY\nMEM_LOAD_RETIRED.L3_MISS:u\n")
         cls.write("toy.pmu", TOY)
+        cls.write("slow.model", SLOW_MODEL)
         cls.write(
             "sessions.jsonl",
             '{"kind":"error","pmu":"ev5","steps":[{"op":"open","flags":"0x18000","proc":"A"}]}\n')

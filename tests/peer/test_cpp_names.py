@@ -79,8 +79,10 @@ class TestNames(unittest.TestCase):
                                 capture_output=True, check=True).stdout.splitlines()
         ours = subprocess.run([PROGRAM, "ours"], input="\n".join(plain) + "\n", text=True,
                               capture_output=True, check=True).stdout.splitlines()
+        # c++filt reads old names of Rust as such, and no reference temporary without a number.
         pairs = [(without_empty_packs(a), without_empty_packs(b[:len(a)]))
-                 for a, b in zip(ours, theirs)]
+                 for a, b, symbol in zip(ours, theirs, plain)
+                 if b != symbol and not re.search("17h[0-9a-f]{16}E", symbol)]
         odd = [p for p in pairs if p[0] != p[1]]
         self.assertEqual(len(ours), len(theirs))
         self.assertLess(len(odd), len(plain) / 1000, odd[:3])

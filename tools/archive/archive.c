@@ -283,8 +283,8 @@ const struct command cmd_archive = {
 	.about = "Writes the recording, by default perf.data, and the programs and libraries that "
 		 "have samples to an archive of tar, together with the names of the kernel's "
 		 "functions. Unpack it on any machine, and pfm report names the same functions.",
-	.examples = "Take a recording to another machine\n"
-		    "pfm archive perf.data && scp perf.data.tar.zst other:\n"
+	.examples = "Pack a recording, to be copied to another machine\n"
+		    "pfm archive perf.data\n"
 		    "Read it there\n"
 		    "tar -xf perf.data.tar.zst && pfm report\n",
 	.options = options,
