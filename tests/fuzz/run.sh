@@ -45,26 +45,26 @@ esac
 # Inputs of a short run: each about as long as the others.
 runs_of() {
 	case $1 in
-	text) echo 2000 ;;
-	image) echo 50000 ;;
-	dispatch) echo 14000 ;;
-	decode) echo 5000 ;;
-	sysfs) echo 1700 ;;
-	device) echo 8000 ;;
-	json) echo 8000 ;;
-	libpfm4) echo 33000 ;;
-	records) echo 100000 ;;
-	recording) echo 10000 ;;
-	jitdump) echo 20000 ;;
-	demangle) echo 30000 ;;
-	perf_map) echo 5000 ;;
-	program) echo 3000 ;;
-	formula) echo 14000 ;;
-	plan) echo 1400 ;;
-	serve) echo 1000 ;;
-	pmu) echo 300 ;;
-	vendor) echo 350 ;;
-	arm) echo 20000 ;;
+	text) echo 1000 ;;
+	image) echo 25000 ;;
+	dispatch) echo 7000 ;;
+	decode) echo 2500 ;;
+	sysfs) echo 850 ;;
+	device) echo 4000 ;;
+	json) echo 4000 ;;
+	libpfm4) echo 16500 ;;
+	records) echo 50000 ;;
+	recording) echo 5000 ;;
+	jitdump) echo 10000 ;;
+	demangle) echo 15000 ;;
+	perf_map) echo 2500 ;;
+	program) echo 1500 ;;
+	formula) echo 7000 ;;
+	plan) echo 700 ;;
+	serve) echo 500 ;;
+	pmu) echo 150 ;;
+	vendor) echo 175 ;;
+	arm) echo 10000 ;;
 	esac
 }
 
