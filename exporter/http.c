@@ -129,7 +129,8 @@ static enum MHD_Result note_header(void *arg, enum MHD_ValueKind kind, const cha
 		r->n_hosts++;
 	}
 	r->has_body |= strcasecmp(name, "Transfer-Encoding") == 0;
-	r->has_body |= strcasecmp(name, "Content-Length") == 0 && (!value || strcmp(value, "0"));
+	r->has_body |=
+		strcasecmp(name, "Content-Length") == 0 && (!value || strcmp(value, "0") != 0);
 	return MHD_YES;
 }
 

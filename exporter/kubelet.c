@@ -178,7 +178,7 @@ const struct named_container *find_named_container(const struct serve *s,
                                                    const struct container_path *path)
 {
 	const struct serve_kubelet *k = s->kubelet;
-	const struct named_container container = { .id = path->id },
+	const struct named_container container = { .id = path->id, .pod_uid = "" },
 				     pod = { .id = "", .pod_uid = path->pod_uid };
 	const struct named_container *found;
 

@@ -64,7 +64,7 @@
 
 /* The end of member LAST, rounded up as the end of a struct is. */
 #define BASE_FIRST_SIZE(TYPE, LAST)                                                                \
-	((offsetof(TYPE, LAST) + sizeof(((TYPE *)0)->LAST) + _Alignof(TYPE) - 1) /                 \
+	((offsetof(TYPE, LAST) + sizeof(__typeof__(((TYPE *)0)->LAST)) + _Alignof(TYPE) - 1) /     \
 	 _Alignof(TYPE) * _Alignof(TYPE))
 #define BASE_FIRST_SIZE_ROW(TYPE, LAST)                                                            \
 	TYPE * : BASE_FIRST_SIZE(TYPE, LAST), const TYPE * : BASE_FIRST_SIZE(TYPE, LAST),

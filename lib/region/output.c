@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+#include "machine/machine.h"
 #include "region/region.h"
 
 bool pfmi_region_build_path(char *path, size_t size, const char *suffix)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "machine/machine.h"
 #include "region/region.h"
 
 /* Field 22 of /proc/self/stat, after the command in parentheses. */

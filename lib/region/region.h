@@ -530,9 +530,6 @@ void pfmi_region_measure_cost(struct thread *t, const struct region_marks *marks
 bool pfmi_regions_start_from_environment(bool *is_first);
 /* pfm_start_regions() except for the measurement. */
 int pfmi_regions_start(const pfm_regions_options_t *options, bool *is_first, pfm_error_t *error);
-/* The value of a variable; NULL if it is empty, and in programs with raised privileges
- * (machine/env.c). */
-const char *pfmi_machine_get_env(const char *name);
 
 /* ---- results.c --------------------------------------------------------------------------- */
 

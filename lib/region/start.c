@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include "base/sizes.h"
 #include "base/text.h"
+#include "machine/machine.h"
 #include "region/region.h"
 
 enum { KEEP_FILE = 1 << 30 }; /* beside the flags of programs */

@@ -15,6 +15,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "machine/machine.h"
 #include "region/region.h"
 #include "region/storage.h"
 #include "region/words.h"

@@ -230,7 +230,8 @@ static void evaluate_change(struct change *c, double confidence)
 /* Makes a change of each place that both sides have. False without memory. */
 static bool group_observations(struct region_diff *d)
 {
-	qsort(d->observations, d->n, sizeof(*d->observations), compare_observations);
+	if (d->n)
+		qsort(d->observations, d->n, sizeof(*d->observations), compare_observations);
 	d->changes = calloc(d->n + 1, sizeof(*d->changes));
 	for (size_t i = 0, n; d->changes && i < d->n; i += n) {
 		struct change *c = &d->changes[d->n_changes];

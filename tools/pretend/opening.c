@@ -305,7 +305,7 @@ void open_event(struct supervisor *s, const struct call *call)
 		             .pid = (int)args[1],
 		             .cpu = (int)args[2],
 		             .group_fd = (int)args[3],
-		             .flags = args[4],
+		             .flags = (unsigned long)args[4],
 		             .leader_copy = -1,
 		             .cgroup_copy = -1 };
 	int rc = read_attr(&o);

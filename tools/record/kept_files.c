@@ -72,7 +72,7 @@ static int open_mapped_file(const struct mapping_record *m)
 
 	if (fd < 0) {
 		snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx", m->pid,
-		         (unsigned long long)m->start, (unsigned long long)(m->start + m->size));
+		         (unsigned long long)m->start, (unsigned long long)m->start + m->size);
 		fd = open_build(path, m->id, m->n_id);
 	}
 	if (fd < 0) {

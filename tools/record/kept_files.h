@@ -34,11 +34,11 @@ struct kept_files {
 /* Opens the files of mappings that were written to the recording at @path, which has @size bytes.
  * Compressed records are not read. */
 void keep_mapped_files(struct kept_files *k, const char *path, uint64_t size);
-/* Stores the files that are gone now in the folder beside the recording at @path, with a message.
- */
-void store_kept_files(struct kept_files *k, const char *path);
+/* Stores the files that are gone now in the folder beside the recording at @recording, with a
+ * message. */
+void store_kept_files(struct kept_files *k, const char *recording);
 /* Removes what store_kept_files() has stored. */
-void remove_stored_files(const struct kept_files *k, const char *path);
+void remove_stored_files(const struct kept_files *k, const char *recording);
 void free_kept_files(struct kept_files *k);
 
 #endif

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include "simulate/program.h"
 
@@ -96,19 +97,29 @@ static const struct known_machine *find_known_machine(unsigned machine)
 	return NULL;
 }
 
-/* Reads what "EMULATOR OPTION" prints. */
+/* Reads what "EMULATOR OPTION" prints. No shell reads the path. */
 static void read_answer(const char *emulator, const char *option, char *answer, size_t size)
 {
-	char line[ENGINE_PATH_MAX + 32];
+	int ends[2];
+	ssize_t got;
 	size_t n = 0;
-	FILE *f;
+	pid_t pid;
 
-	snprintf(line, sizeof(line), "'%s' %s 2>/dev/null", emulator, option);
-	f = popen(line, "re");
-	if (f) {
-		n = fread(answer, 1, size - 1, f);
-		pclose(f);
+	answer[0] = '\0';
+	if (pipe2(ends, O_CLOEXEC))
+		return;
+	pid = fork();
+	if (pid == 0) {
+		(void)dup2(ends[1], STDOUT_FILENO);
+		execl(emulator, emulator, option, (char *)NULL);
+		_exit(127);
 	}
+	close(ends[1]);
+	while (n + 1 < size && (got = read(ends[0], answer + n, size - 1 - n)) > 0)
+		n += (size_t)got;
+	close(ends[0]);
+	if (pid > 0)
+		waitpid(pid, NULL, 0);
 	answer[n] = '\0';
 }
 

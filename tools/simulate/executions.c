@@ -77,7 +77,7 @@ static long emulate(const char *path, char *name, char **rest, char *inserted[3]
 	argv[n++] = u.out;
 	for (unsigned i = 0; i < 3 && inserted[i]; i++)
 		argv[n++] = inserted[i];
-	for (; *rest; rest++) {
+	for (; rest && *rest; rest++) {
 		if (n + 1 >= ARGUMENTS_MAX)
 			return -E2BIG;
 		argv[n++] = *rest;

@@ -57,7 +57,8 @@ static void sum_memory(const struct simulated_memory *m, struct simulated_run *o
 /* The same for everybody who counts the program. */
 static void fix_environment(void)
 {
-	char *home = getenv("HOME") ? strdup(getenv("HOME")) : NULL;
+	const char *given = getenv("HOME");
+	char *home = given ? strdup(given) : NULL;
 
 	clearenv();
 	setenv("PATH", "/usr/local/bin:/usr/bin:/bin", 1);
