@@ -73,8 +73,8 @@ int pfm_describe_finding(const pfm_system_check_t *check, unsigned i, pfm_findin
 		                .available = f->available,
 		                .expected = f->expected ? f->expected : "",
 		                .has_count = f->expected != NULL,
-		                .quality = (int)f->count.quality,
-		                .cause = (int)f->count.cause };
+		                .quality = f->count.quality,
+		                .cause = f->count.cause };
 	if (f->expected &&
 	    pfm_counter_quality(f->count.quality, f->count.cause) <= PFM_QUALITY_PARTIAL)
 		full.count = f->count.value;

@@ -3,7 +3,7 @@
 # A libpfm 3 programmer: an old program compiles unchanged, and gives the same registers.
 DESTDIR=$PWD/stage meson install -C "$BUILD" --no-rebuild --quiet >/dev/null
 PKG_CONFIG_PATH=$(dirname "$(find "$PWD/stage" -name libpfm3.pc)")
-LD_LIBRARY_PATH=$(dirname "$(find "$PWD/stage" -name libpfm.so.3)")
+LD_LIBRARY_PATH=$(dirname "$(find "$PWD/stage" -name libpfm3.so)")
 PKG_CONFIG_SYSROOT_DIR=$PWD/stage
 export PKG_CONFIG_PATH PKG_CONFIG_SYSROOT_DIR LD_LIBRARY_PATH
 # shellcheck disable=SC2046  # a list of options on purpose
