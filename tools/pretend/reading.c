@@ -115,8 +115,9 @@ static void answer_reading(struct supervisor *s, const struct call *call, int fd
                            struct pretended_event *e)
 {
 	struct reading r;
-	long n = is_in_error(e) ? 0
-	                        : take_reading(fd, e->read_format, call->notif->data.args[2], &r);
+	long n = is_in_error(e)
+	                 ? 0
+	                 : take_reading(fd, e->read_format, (size_t)call->notif->data.args[2], &r);
 
 	if (n > 0) {
 		translate_reading(s, e, &r);

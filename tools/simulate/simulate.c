@@ -307,7 +307,8 @@ static int simulate(struct simulation *s)
 	if (status != EXIT_DONE)
 		return status;
 	for (unsigned c = 0; c < s->n_commands; c++) {
-		s->runs[c] = calloc(s->n_runs, sizeof(*s->runs[c]));
+		s->runs[c] = s->n_runs < SIZE_MAX ? calloc((size_t)s->n_runs, sizeof(*s->runs[c]))
+		                                  : NULL;
 		if (!s->runs[c])
 			return report_no_memory();
 	}

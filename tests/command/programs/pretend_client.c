@@ -36,7 +36,8 @@ static unsigned long read_value(int fd)
 {
 	uint64_t value = 0;
 
-	return read(fd, &value, sizeof(value)) == sizeof(value) ? value : (unsigned long)-1;
+	return read(fd, &value, sizeof(value)) == sizeof(value) ? (unsigned long)value
+	                                                        : (unsigned long)-1;
 }
 
 /* Touches @n pages for the first time. */
