@@ -35,7 +35,7 @@ static int get_rank(void)
 		char *end;
 		long rank = text ? strtol(text, &end, 10) : -1;
 
-		if (rank >= 0 && rank <= INT_MAX && !*end)
+		if (rank >= 0 && rank < INT_MAX && !*end)
 			return (int)rank;
 	}
 	return -1;

@@ -13,8 +13,8 @@ def main(output, *pairs):
                 data = f.read() + b"\0"
             out.write("const char %s[] = {\n" % name)
             for at in range(0, len(data), 16):
-                out.write("\t%s,\n" % ", ".join("%d" % (b - 256 if b > 127 else b)
-                                                for b in data[at:at + 16]))
+                # Character constants fit char, whether it has a sign or not.
+                out.write("\t%s,\n" % ", ".join("'\\x%02x'" % b for b in data[at:at + 16]))
             out.write("};\n")
 
 

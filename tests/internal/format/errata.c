@@ -94,7 +94,7 @@ static void errata_of_a_processor(void **state)
 static void wrong_arguments(void **state)
 {
 	pfm_ctx_t *ctx = open_on("AuthenticAMD-26-2-1");
-	pfm_erratum_t e = PFM_INIT(e), short_one = { .size = 4 };
+	pfm_erratum_t e = PFM_INIT(e), short_one = { .size = sizeof(size_t) - 1 };
 
 	(void)state;
 	assert_int_equal(pfm_describe_erratum(ctx, -1, 0, &e), PFMLIB_ERR_INVAL);

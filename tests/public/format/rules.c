@@ -46,7 +46,7 @@ static void numbers_out_of_range_are_refused(void **state)
 {
 	pfm_ctx_t *ctx = open_for("power9");
 	int pmu = pfm_find_pmu(ctx, "power9");
-	pfm_rule_info_t rule = PFM_INIT(rule), small = { .size = 4 };
+	pfm_rule_info_t rule = PFM_INIT(rule), small = { .size = sizeof(size_t) - 1 };
 	pfm_error_t why = PFM_INIT(why);
 
 	(void)state;

@@ -306,16 +306,22 @@ static void context_switches_of_a_ping_pong(void **state)
 	expect_between(0, inner, outer);
 }
 
-static void tracepoint_counts_system_calls(void **state)
+/* Skips where system calls of this program have no tracepoint. */
+static void require_traced_system_calls(void)
 {
 	struct utsname kernel;
 
-	(void)state;
 	assert_int_equal(uname(&kernel), 0);
 	if (sizeof(long) == 4 && strstr(kernel.machine, "64") != NULL) {
 		print_message("# SKIP a 64-bit kernel traces no system calls of 32-bit programs\n");
 		skip();
 	}
+}
+
+static void tracepoint_counts_system_calls(void **state)
+{
+	(void)state;
+	require_traced_system_calls();
 	open_or_skip(TEXTS("syscalls:sys_enter_getppid"));
 	start();
 	for (int i = 0; i < 50; i++)
@@ -427,6 +433,7 @@ static void restricted_events_count_what_their_letters_say(void **state)
 	char store[64];
 
 	(void)state;
+	require_traced_system_calls();
 	/* A store to more than a register is two stores. */
 	snprintf(store, sizeof(store), "mem:0x%llx/%zu:w", (unsigned long long)(uintptr_t)&watched,
 	         sizeof(long));
