@@ -240,20 +240,32 @@ static bool choose_names(struct export_output *o, const char *path)
 	return false;
 }
 
-static FILE *create_file(struct export_output *o, const char *path)
+static FILE *open_file(const char *name, int flags)
 {
-	const char *name = o->temporary ? o->temporary : path;
-	int fd = open(name,
-	              O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | (o->temporary ? O_NOFOLLOW : 0),
-	              0666);
+	int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | flags, 0666);
 	FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
 
 	if (fd >= 0 && !out)
 		close(fd);
-	if (!out || !o->temporary)
-		return out;
-	memcpy(unfinished, o->temporary, strlen(o->temporary) + 1);
-	set_signals(remove_unfinished_file);
+	return out;
+}
+
+/* Signals wait until the new file is one that they remove. */
+static FILE *create_temporary_file(const char *name)
+{
+	sigset_t ending, was;
+	FILE *out;
+
+	sigemptyset(&ending);
+	for (size_t i = 0; i < sizeof(ending_signals) / sizeof(ending_signals[0]); i++)
+		sigaddset(&ending, ending_signals[i]);
+	sigprocmask(SIG_BLOCK, &ending, &was);
+	out = open_file(name, O_NOFOLLOW);
+	if (out) {
+		memcpy(unfinished, name, strlen(name) + 1);
+		set_signals(remove_unfinished_file);
+	}
+	sigprocmask(SIG_SETMASK, &was, NULL);
 	return out;
 }
 
@@ -265,7 +277,7 @@ bool export_open_output(struct export_output *o, const char *path, bool is_gzip)
 	if (path && !choose_names(o, path))
 		return false;
 	if (path)
-		plain = create_file(o, path);
+		plain = o->temporary ? create_temporary_file(o->temporary) : open_file(path, 0);
 	else if (isatty(guard_descriptor(stdout)))
 		plain = stdout; /* through the guard of terminals */
 	else
