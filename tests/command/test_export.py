@@ -1044,6 +1044,29 @@ class Export(unittest.TestCase):
                 self.assertEqual(child.wait(20), -number)
             self.assertEqual(self.leftovers("killed"), [])
 
+    def test_a_signal_while_the_file_is_created_leaves_none(self):
+        """strace holds the program in the call that creates the file."""
+        if not shutil.which("strace"):
+            self.skipTest("strace is missing (Debian package strace)")
+        with open(os.path.join(self.folder, "perf.data"), "rb") as f:
+            data = f.read()
+        with subprocess.Popen(["strace", "-qq", "-o", "/dev/null", "-P", "held.csv.tmp", "-e",
+                               "trace=openat", "-e", "inject=openat:delay_exit=1000000", PFM,
+                               "export", "-f", "csv", "-o", "held.csv", "-"], cwd=self.folder,
+                              stdin=subprocess.PIPE, stderr=subprocess.PIPE) as tracer:
+            tracer.stdin.write(data[:len(data) // 2])
+            tracer.stdin.flush()
+            while not self.leftovers("held") and tracer.poll() is None:
+                time.sleep(0.01)
+            if tracer.poll() is not None:
+                self.skipTest("strace cannot trace: %s" % tracer.stderr.read().decode())
+            with open("/proc/%d/task/%d/children" % (tracer.pid, tracer.pid),
+                      encoding="ascii") as f:
+                os.kill(int(f.read().split()[0]), signal.SIGTERM)
+            tracer.stdin.close()
+            tracer.wait(20)
+        self.assertEqual(self.leftovers("held"), [])
+
     def test_links_and_devices_stay(self):
         os.symlink("target.csv", os.path.join(self.folder, "link.csv"))
         with open(os.path.join(self.folder, "target.csv"), "w", encoding="utf-8"):
