@@ -15,6 +15,7 @@
 #include <perfmon/sampling.h>
 #include "base/grow.h"
 #include "base/hash.h"
+#include "common/json.h"
 #include "common/pfm.h"
 #include "profile/profile.h"
 #include "profile/sample_visitor.h"
@@ -144,6 +145,8 @@ struct export_source export_read_function_source(struct export_reader *r,
 const char *export_object(const struct export_reader *r, const struct export_location *l);
 /* "count", or "nanoseconds" of a clock. */
 const char *export_unit(const struct export_event *e);
+/* Puts the array "events", with name and unit of each. (json.c) */
+void export_put_events(struct json *j, const struct export_reader *r);
 /* True if the events has samples, or was selected and is not a dummy. */
 bool export_has_column(const struct export_event *e);
 /* The losses as members of an object. */

@@ -2,6 +2,18 @@
 /* One JSON object: the events, each sample in a line of its own, and the losses. */
 #include "export/export.h"
 
+void export_put_events(struct json *j, const struct export_reader *r)
+{
+	put_begin(j, "events", '[');
+	for (unsigned i = 0; i < r->n_events; i++) {
+		put_begin(j, NULL, '{');
+		put_text(j, "name", r->events[i].name);
+		put_text(j, "unit", export_unit(&r->events[i]));
+		put_end(j, '}');
+	}
+	put_end(j, ']');
+}
+
 static void begin_file(struct exporter *e)
 {
 	struct json *j = e->state;
@@ -10,14 +22,7 @@ static void begin_file(struct exporter *e)
 	put_begin(j, NULL, '{');
 	put_text(j, "format", "pfm-samples");
 	put_int(j, "version", 1);
-	put_begin(j, "events", '[');
-	for (unsigned i = 0; i < e->reader->n_events; i++) {
-		put_begin(j, NULL, '{');
-		put_text(j, "name", e->reader->events[i].name);
-		put_text(j, "unit", export_unit(&e->reader->events[i]));
-		put_end(j, '}');
-	}
-	put_end(j, ']');
+	export_put_events(j, e->reader);
 	put_begin(j, "samples", '[');
 }
 

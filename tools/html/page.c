@@ -85,18 +85,6 @@ static void add_sample(struct exporter *e, const struct export_sample *s)
 
 /* ---- data ------------------------------------------------------------------------------------ */
 
-static void put_events(struct exporter *e, struct json *j)
-{
-	put_begin(j, "events", '[');
-	for (unsigned i = 0; i < e->reader->n_events; i++) {
-		put_begin(j, NULL, '{');
-		put_text(j, "name", e->reader->events[i].name);
-		put_text(j, "unit", export_unit(&e->reader->events[i]));
-		put_end(j, '}');
-	}
-	put_end(j, ']');
-}
-
 static void put_threads(struct exporter *e, struct json *j)
 {
 	const struct page_data *d = e->state;
@@ -205,7 +193,7 @@ static void end_recording(struct exporter *e)
 	if (e->failed)
 		return;
 	put_about(e, &j);
-	put_events(e, &j);
+	export_put_events(&j, e->reader);
 	put_threads(e, &j);
 	put_code(e, &j);
 	put_stacks(e, &j);
