@@ -19,3 +19,19 @@ const char *base_name(const char *path)
 
 	return slash ? slash + 1 : path;
 }
+
+int read_thread_process(int tid)
+{
+	char path[64], line[256];
+	int pid = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", tid);
+	f = fopen(path, "re");
+	while (f && !pid && fgets(line, sizeof(line), f))
+		if (strncmp(line, "Tgid:", 5) == 0)
+			pid = atoi(line + 5);
+	if (f)
+		fclose(f);
+	return pid;
+}

@@ -159,6 +159,8 @@ void put_rule_names(struct json *j, const pfm_ctx_t *ctx, int pmu, unsigned even
 
 /* The name of a file without its folders. */
 const char *base_name(const char *path);
+/* The process of thread @tid; 0 if the thread is gone. */
+int read_thread_process(int tid);
 
 /* Writes the path of a file of this machine, or of the recorded machine in $PERFMON_SYSFS. Returns
  * @buf. */

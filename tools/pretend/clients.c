@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "common/pfm.h"
 #include "pretend/supervisor.h"
 
 #include <errno.h>
@@ -17,28 +18,12 @@
 #define PIDFD_THREAD O_EXCL /* Linux 6.9 */
 #endif
 
-int find_process(int tid)
-{
-	char path[64], line[256];
-	int tgid = 0;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%d/status", tid);
-	f = fopen(path, "re");
-	while (f && !tgid && fgets(line, sizeof(line), f))
-		if (strncmp(line, "Tgid:", 5) == 0)
-			tgid = atoi(line + 5);
-	if (f)
-		fclose(f);
-	return tgid;
-}
-
 static int open_thread(int tid)
 {
 	long fd = syscall(SYS_pidfd_open, tid, PIDFD_THREAD);
 
 	if (fd < 0 && errno == EINVAL)
-		fd = syscall(SYS_pidfd_open, find_process(tid), 0);
+		fd = syscall(SYS_pidfd_open, read_thread_process(tid), 0);
 	return (int)fd;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* perf_event_open(2): the event that is opened instead, and what the kernel would refuse. */
+#include "common/pfm.h"
 #include "pretend/supervisor.h"
 
 #include <errno.h>
@@ -221,7 +222,7 @@ static void hand_over(struct supervisor *s, struct opening *o, int fd)
 	}
 	e->leader = o->leader ? o->leader->leader : e->id;
 	e->owner = (int)call_thread(o->call);
-	e->pid = find_process((int)call_thread(o->call));
+	e->pid = read_thread_process((int)call_thread(o->call));
 	choose_context(s, o);
 	if (e->pmu)
 		settle_context(s, e->context);

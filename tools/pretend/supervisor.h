@@ -46,8 +46,6 @@ static inline uint32_t call_thread(const struct call *call)
 
 /* A copy of descriptor @fd of thread @tid, or -errno; the caller closes it. */
 int copy_client_fd(struct client *clients, int tid, int fd);
-/* The process of thread @tid; 0 if it is gone. */
-int find_process(int tid);
 /* Reads or writes memory of thread @tid. False if it is not there. */
 bool read_client_memory(int tid, uint64_t at, void *to, size_t n);
 bool write_client_memory(int tid, uint64_t at, const void *from, size_t n);

@@ -65,23 +65,6 @@ static int add_threads(struct stat_job *job, int pid)
 	return status;
 }
 
-/* Returns the process of thread @tid; 0 if it cannot be read. */
-static int read_thread_process(int tid)
-{
-	char path[64], line[256];
-	int pid = 0;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%d/status", tid);
-	f = fopen(path, "r");
-	while (f && !pid && fgets(line, sizeof(line), f))
-		if (strncmp(line, "Tgid:", 5) == 0)
-			pid = atoi(line + 5);
-	if (f)
-		fclose(f);
-	return pid;
-}
-
 /* True if task @id is a thread of a process that is counted with all its threads. */
 static bool is_within(const struct stat_targets *targets, int id)
 {
