@@ -8,19 +8,19 @@ import os
 import re
 import shutil
 import signal
-import ssl
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 import unittest
 
-sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path[:0] = [TESTS, os.path.join(TESTS, "support")]
 sys.dont_write_bytecode = True
 import openmetrics  # noqa: E402
 import tap  # noqa: E402
 import test_answers  # noqa: E402
+from http_server import HttpServer  # noqa: E402
 from test_serve import OPENMETRICS, PFM, SOURCE, Server, ask, quality  # noqa: E402
 
 CLASSES = ("Guaranteed", "Burstable", "BestEffort")
@@ -52,7 +52,7 @@ def make_folder(driver, engine, qos, uid, number):
     return "kubepods/%spod%s/%s%s" % (middle, uid, "crio-" if engine == "cri-o" else "", number)
 
 
-class Kubelet:
+class Kubelet(HttpServer):
     """GET /pods of the pods in self.pods. @answers: what it does with each request, the last one
     from then on: 200, another status, "garbage" or a time to wait in seconds."""
 
@@ -76,25 +76,7 @@ class Kubelet:
             def log_message(self, *_):
                 pass
 
-        self.stop = threading.Event()
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        if certificate:
-            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-            context.load_cert_chain(*certificate)
-            self.server.socket = context.wrap_socket(self.server.socket, server_side=True)
-        self.url = "http%s://127.0.0.1:%d" % ("s" if certificate else "",
-                                              self.server.server_address[1])
-        self.thread = threading.Thread(target=self.server.serve_forever, args=(0.05, ))
-
-    def __enter__(self):
-        self.thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self.stop.set()
-        self.server.shutdown()
-        self.thread.join()
-        self.server.server_close()
+        super().__init__(Handler, certificate=certificate)
 
     def add(self, uid, namespace, pod, engine="containerd", kind="containerStatuses", **containers):
         """A pod with containers: name=number."""

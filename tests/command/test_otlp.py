@@ -14,17 +14,19 @@ import threading
 import time
 import unittest
 
-sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path[:0] = [TESTS, os.path.join(TESTS, "support")]
 sys.dont_write_bytecode = True
 import openmetrics  # noqa: E402
 import tap  # noqa: E402
 import test_answers  # noqa: E402
+from http_server import HttpServer  # noqa: E402
 from test_serve import OPENMETRICS, PFM, Server, ask, run  # noqa: E402
 
 PROTO = os.path.join(os.environ["PERFMON_TESTS"], "proto")
 
 
-class Receiver:
+class Receiver(HttpServer):
     """An HTTP server on loopback. @answers: what it does with each request, the last one from then
     on: a status, (status, headers), "garbage", "close" or a number of seconds to wait as a
     float."""
@@ -57,20 +59,7 @@ class Receiver:
             def log_message(self, *_):
                 pass
 
-        self.stop = threading.Event()
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", port), Handler)
-        self.url = "http://127.0.0.1:%d" % self.server.server_address[1]
-        self.thread = threading.Thread(target=self.server.serve_forever, args=(0.05, ))
-
-    def __enter__(self):
-        self.thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self.stop.set()
-        self.server.shutdown()
-        self.thread.join()
-        self.server.server_close()
+        super().__init__(Handler, port)
 
     def wait_for(self, n, seconds=15):
         until = time.monotonic() + seconds
