@@ -8,7 +8,7 @@
 
 enum { CONTAINER_ID_SIZE = 65, POD_UID_SIZE = 40 };
 
-/* What the path of a control group tells. */
+/* The container, pod and unit that the path of a control group names. */
 struct container_path {
 	char id[CONTAINER_ID_SIZE];
 	char pod_uid[POD_UID_SIZE]; /* "" outside of Kubernetes */

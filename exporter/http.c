@@ -237,7 +237,7 @@ static void ignore_message(void *arg, const char *format, va_list ap)
 	(void)ap;
 }
 
-/* Adds the options of TLS to a list that has room for them. */
+/* Adds the options of TLS to a list, which must be long enough. */
 static void add_tls_options(struct MHD_OptionItem *options, const struct web_config *w)
 {
 	options += 5;

@@ -336,7 +336,7 @@ static int get_longest_wait(const struct serve *s)
 	return s->lock_path ? LOCK_WAIT_MS : s->budget.is_on ? BUDGET_WAIT_MS : LONGEST_WAIT_MS;
 }
 
-/* What the loop waits for. */
+/* The descriptors for which the loop waits. */
 struct serve_waits {
 	struct pollfd at[2 + SERVE_MAX_LISTENERS];
 	unsigned n;

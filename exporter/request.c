@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* pfm serve: which requests are answered. A browser can be led to send requests to a service of its
  * own machine under a name that another site owns (DNS rebinding); so the name in the header Host
- * must be one of this machine. An address is nobody's name. */
+ * must be one of this machine. A numeric address is accepted:
+ * it cannot be registered as a name. */
 #include "http.h"
 
 #include <arpa/inet.h>

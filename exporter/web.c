@@ -68,7 +68,7 @@ bool has_client_certificate(const struct web_config *w, void *session)
 
 /* ---- passwords ------------------------------------------------------------------------------- */
 
-/* Computes a digest of user and password that nobody can look up in a list. */
+/* Computes a salted digest of user and password. */
 static bool compute_digest(const struct web_config *w, const char *user, const char *password,
                            unsigned char digest[WEB_DIGEST_SIZE])
 {

@@ -131,10 +131,10 @@ class ErrataCompiler(RuleCompiler):
 
     def add_unknown_errata(self):
         """Adds the ids of rows that no statement is about. A feature can have their text."""
-        told = {fold_id(name) for e in self.table.errata for name in e.ids.split()}
+        described = {fold_id(name) for e in self.table.errata for name in e.ids.split()}
         texts = dict(self.table.features)
         for folded, (name, rows) in self.list_row_errata().items():
-            if folded not in told:
+            if folded not in described:
                 e = Erratum(name, None)
                 e.effect = texts.get(name) or UNKNOWN_EFFECT
                 e.source, e.count, e.rows = self.table.source, COUNTS["wrong"], sorted(set(rows))

@@ -215,7 +215,7 @@ typedef struct pfm_region_process {
 	/** 1: the process has ended by exit(3) or a return from main(); 0: it runs, or has ended in
 	 * another way */
 	int has_ended;
-	int is_incomplete;   /**< 1: the file had no room for all regions */
+	int is_incomplete;   /**< 1: the file was too small for all regions */
 	uint64_t start_time; /**< field 22 of /proc/PID/stat */
 	uint64_t unfinished; /**< open visits */
 	unsigned n_regions;  /**< number of rows */

@@ -32,7 +32,7 @@ static int try_pmu(struct pmu_search *s, unsigned pmu, const struct table *t, un
 {
 	struct name_entry found = pfmi_lookup_longest_prefix(t, s->spec, prefixes);
 
-	if (machine_has_reader(&s->ctx->sys.log, LOG_LOOKUP, PFM_LOG_DEBUG))
+	if (machine_is_logged(&s->ctx->sys.log, LOG_LOOKUP, PFM_LOG_DEBUG))
 		log_table(s, pmu, found);
 	return found.kind != NAME_NONE ? pfmi_lookup_accept_name(s, pmu, found)
 	                               : PFMLIB_ERR_NOTFOUND;
@@ -291,7 +291,7 @@ static int lookup_on_host(struct pmu_search *s)
 		unsigned pmu = s->ctx->search_order[i];
 		struct name_entry found = pfmi_lookup_name_on_pmu(s, pmu);
 
-		if (machine_has_reader(&s->ctx->sys.log, LOG_LOOKUP, PFM_LOG_DEBUG))
+		if (machine_is_logged(&s->ctx->sys.log, LOG_LOOKUP, PFM_LOG_DEBUG))
 			log_table(s, pmu, found);
 		if (found.kind != NAME_NONE && !is_generic_event(s, pmu))
 			return pfmi_lookup_accept_name(s, pmu, found);

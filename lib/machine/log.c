@@ -30,8 +30,7 @@ unsigned pfmi_machine_parse_log_topics(const char *list)
 	return topics;
 }
 
-/* Errors of the write are ignored: there is nobody to tell. One write() for each line keeps the
- * lines of threads apart. */
+/* Errors of the write are ignored. One write() for each line keeps the lines of threads apart. */
 static void write_line_to_stderr(const char *topic, const char *message)
 {
 	char line[1100];
@@ -46,7 +45,7 @@ void pfmi_machine_log(const struct log *log, enum log_topic topic, pfm_log_level
 	char message[1001];
 	va_list args;
 
-	if (!machine_has_reader(log, topic, level))
+	if (!machine_is_logged(log, topic, level))
 		return;
 	va_start(args, format);
 	vsnprintf(message, sizeof(message), format, args);

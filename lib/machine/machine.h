@@ -321,14 +321,15 @@ enum log_topic {
 	LOG_IMAGE = 4,   /* image files that are ignored */
 	LOG_MACHINE = 8, /* which tables serve this machine */
 };
-/* Does anybody want messages of @topic at @level? Callers ask before they compose one. */
-static inline bool machine_has_reader(const struct log *log, enum log_topic topic,
-                                      pfm_log_level_t level)
+/* True if messages of @topic at @level are written. Callers test it before they compose one. */
+static inline bool machine_is_logged(const struct log *log, enum log_topic topic,
+                                     pfm_log_level_t level)
 {
 	return log->topics & topic || level <= log->max_level;
 }
 /* Sends one line to the context's callback, or "perfmon: TOPIC: ..." to standard error; it is cut
- * at 1,000 bytes. Does nothing if nobody wants it. (lib/machine/log.c) */
+ * at 1,000 bytes. Does nothing if the topic is
+ * not logged at this level. (lib/machine/log.c) */
 __attribute__((format(printf, 4, 5))) void pfmi_machine_log(const struct log *log,
                                                             enum log_topic topic,
                                                             pfm_log_level_t level,

@@ -39,7 +39,7 @@ struct region_file_header {
 	uint32_t flags;    /* PFM_REGIONS_* */
 	int32_t pid, rank; /* rank: -1 if the environment has none */
 	uint32_t state;
-	uint32_t lost;       /* chunks that the file had no room for */
+	uint32_t lost;       /* chunks that did not fit into the file */
 	uint64_t start_time; /* of the process, as in proc_pid_stat(5) */
 	uint64_t dropped;    /* visits beyond the limit of those kept one by one */
 	double wall_inside, wall_pair, task_inside;

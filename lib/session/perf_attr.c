@@ -114,7 +114,7 @@ int pfmi_perf_open_with_flags(const struct sys *sys, struct perf_attr *a, int pi
 	do
 		fd = sys->perf_event_open(sys, a, pid, cpu, group, PERF_FLAG_FD_CLOEXEC | flags);
 	while (fd == -EINTR);
-	if (machine_has_reader(&sys->log, LOG_SESSION, PFM_LOG_DEBUG))
+	if (machine_is_logged(&sys->log, LOG_SESSION, PFM_LOG_DEBUG))
 		log_open(&sys->log, a, pid, cpu, group, fd);
 	return fd;
 }

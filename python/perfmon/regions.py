@@ -306,7 +306,7 @@ class RegionFile:
     process      process ID; rank of a parallel program, -1 if the environment had none
     program      its name
     has_ended    it ended by exit(3) or a return from main(); else it runs or ended in another way
-    incomplete   the file had no room for all regions
+    incomplete   the file was too small for all regions
     unfinished   open visits
     results      the lines that ``pfm stat --regions --json`` prints of it
     """

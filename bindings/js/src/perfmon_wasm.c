@@ -341,7 +341,7 @@ static void put_errata(const char *text)
 	put("]");
 }
 
-/* What the event of a text is. */
+/* Describes the event that a text names. */
 EXPORT("perfmon_describe")
 const char *perfmon_describe(const char *text)
 {

@@ -73,7 +73,7 @@ static void default_level_has_warnings_only(void **state)
 static void a_damaged_image_is_a_warning_with_its_path(void **state)
 {
 	struct messages m = { 0 };
-	char folder[] = "/tmp/perfmon-log-XXXXXX", path[sizeof(folder) + 16];
+	char folder[] = P_tmpdir "/perfmon-log-XXXXXX", path[sizeof(folder) + 16];
 	pfm_ctx_t *ctx;
 	FILE *f;
 

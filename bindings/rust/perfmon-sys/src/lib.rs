@@ -2211,7 +2211,7 @@ pub struct pfm_region_process_t {
     pub program: *const c_char,
     /// 1: the process has ended by exit(3) or a return from main(); 0: it runs, or has ended in another way
     pub has_ended: c_int,
-    /// 1: the file had no room for all regions
+    /// 1: the file was too small for all regions
     pub is_incomplete: c_int,
     /// field 22 of /proc/PID/stat
     pub start_time: u64,
