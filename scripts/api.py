@@ -214,7 +214,7 @@ def handle_of(c_type):
 
 
 def add_ownership(functions):
-    """Who releases what: a handle belongs to the caller if a pfm_close_ function takes it."""
+    """The owner of each object: a handle belongs to the caller if a pfm_close_ function takes it."""
     close = {handle_of(f["parameters"][0]["type"]): f["name"] for f in functions
              if f["name"].startswith("pfm_close_")}
     close["pfm_region_visit_t"] = "pfm_leave_region"

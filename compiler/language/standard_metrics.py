@@ -139,7 +139,7 @@ def split_terms(formula):
 
 
 class CoreScope:
-    """What a core's metrics can use: the names of its table, of its boxes and, for a table
+    """Names that the metrics of a core can use: those of its table, of its boxes and, for a table
     NAME_ratios, of NAME; and the meanings that it has."""
 
     def __init__(self, group, core, home, meanings):

@@ -143,7 +143,7 @@ int pfm_describe_value_name(const pfm_ctx_t *ctx, int pmu, const char *field, un
 int pfm_describe_privilege_level(const pfm_ctx_t *ctx, int pmu, unsigned i, const char **name,
                                  unsigned *plm, int *is_default);
 
-/** What an erratum does to the count of its events. Open: later versions may add values. */
+/** The effect of an erratum on the count of its events. Open: later versions may add values. */
 typedef enum pfm_erratum_count {
 	PFM_ERRATUM_COUNT_RIGHT, /**< nothing: samples or another facility are wrong */
 	PFM_ERRATUM_COUNT_HIGH,  /**< it can be too high */

@@ -568,7 +568,7 @@ unsigned pfmi_results_get_last_number(const pfm_region_results_t *r);
 
 /* ---- load.c ---------------------------------------------------------------------------------- */
 
-/* What results from a file hold. */
+/* Results that were read from a file. */
 struct region_loaded {
 	struct layout layout;
 	uint32_t last_number;

@@ -31,8 +31,8 @@ static struct {
 	int fd;
 	dev_t device;
 	ino_t inode;
-	unsigned long
-		pages; /* of the file; a word, since 64 bits need libatomic on some processors */
+	/* Of the file; a word, since 64 bits need libatomic on some processors. */
+	unsigned long pages;
 	struct region_file_header *header; /* NULL: no file */
 	struct region_chunk *names, *events, *undo, *free;
 } file;

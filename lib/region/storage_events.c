@@ -86,7 +86,7 @@ size_t pfmi_storage_write_events(const struct layout *l, const char *list, void 
 
 /* ---- reading ----------------------------------------------------------------------------- */
 
-/* What has not been read of the bytes. */
+/* The bytes that have not been read. */
 struct input {
 	const char *at;
 	size_t left;

@@ -349,7 +349,8 @@ struct rule {
 };
 _Static_assert(sizeof(struct rule) == 32 && sizeof(struct rule_test) == 32, "no padding");
 
-/* What some machines count wrong, or a facility beside their counters that has an erratum. */
+/* An erratum: an event that some machines count wrong, or a facility beside their counters that has
+ * an erratum. */
 struct erratum {
 	uint32_t ids; /* pool: all its names, separated by blanks */
 	uint32_t effect, workaround, kernel, machines, source; /* pool: sentences, or "" */

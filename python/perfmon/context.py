@@ -342,7 +342,7 @@ class Pmu:
 
     @property
     def errata(self) -> tuple[Erratum, ...]:
-        """What it counts wrong."""
+        """Errata of the processor."""
         ctx, e, out = self._context._handle(), new_struct("pfm_erratum_t"), list[Erratum]()
         while lib.pfm_describe_erratum(ctx, self.index, len(out), e) == 0:
             out.append(make_erratum(e, self._events_of_erratum(len(out), e.n_events)))

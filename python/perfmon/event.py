@@ -57,7 +57,7 @@ class EventFlag(enum.IntFlag):
 
 
 class ErratumCount(enum.IntEnum):
-    """What becomes of the count of an event with an erratum."""
+    """The effect of an erratum on the count of its events."""
 
     RIGHT = lib.PFM_ERRATUM_COUNT_RIGHT  #: nothing: samples or another facility are wrong
     HIGH = lib.PFM_ERRATUM_COUNT_HIGH    #: too high
@@ -210,7 +210,7 @@ class Rule:
 
 @dataclass(frozen=True)
 class Erratum:
-    """What a processor counts wrong.
+    """An event that a processor counts wrong.
 
     ids          names in the vendor's documents
     effect, workaround, kernel, machines, source   texts; ``""`` if missing

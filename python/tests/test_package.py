@@ -136,7 +136,7 @@ def test_every_function_of_the_library_is_used():
         "pfm_alpha_is_ratio", "pfm_alpha_is_pair", "pfm_set_options", "pfm_list_supported_pmus",
         "pfm_is_pmu_supported", "pfm_encode_perf_attr", "pfm_find_trace_field"
     }
-    # What the command needs beside plans and metrics that Python has as objects:
+    # The command needs these beside plans and metrics that Python has as objects:
     # Metric.compute() takes the counts of inputs by name.
     unused -= {
         "pfm_print_plan_group", "pfm_read_metric_constant", "pfm_compute_counted_metric"

@@ -156,7 +156,7 @@ class Names(Scripted):
     def test_every_container_is_named(self):
         with Kubelet() as kubelet:
             wanted = self.make_tree(kubelet)
-            # What is beside them: the engine's own groups, services, and folders with a number.
+            # Beside them: the engine's own groups, services, and folders with a number.
             self.make("kubepods.slice/crio-conmon-%s.scope" % make_id(90),
                       "system.slice/ssh.service", "other/" + make_id(91),
                       "system.slice/docker-%s.scope" % make_id(92)[1:])
@@ -361,7 +361,7 @@ class Filter(unittest.TestCase):
     """The system calls of examples/container."""
 
     def test_kubelet_and_receiver(self):
-        """What the service calls when it asks a kubelet and sends to a receiver is allowed."""
+        """Each system call of the service when it asks a kubelet and sends to a receiver is allowed."""
         from test_otlp import Receiver    # pylint: disable=import-outside-toplevel
         if not shutil.which("strace"):
             self.skipTest("strace is missing (Debian package strace)")

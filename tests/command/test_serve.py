@@ -2114,7 +2114,7 @@ class Container(unittest.TestCase):
         self.check_arguments(container["args"])
 
     def test_kubernetes(self):
-        """What kubectl makes of the folder: one right, to get the list of pods; labels that select
+        """kubectl makes of the folder: one right, to get the list of pods; labels that select
         each other; one namespace."""
         if not shutil.which("kubectl"):
             self.skipTest("kubectl is missing")

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Is a change by chance? With one recording on each side, only chance in sampling is known. With
+/* Decides whether a change is by chance. With one recording on each side, only chance in sampling is known. With
  * several, the variance of a place's value between the runs of a side is measured; it contains both
  * chance in sampling and what differs from run to run: other programs, clock frequencies, layouts
  * of memory. Samples of a clock are taken at equal distances, so that between equal runs they

@@ -34,9 +34,9 @@ double compute_student_probability(double t, double freedom);
 /* The t that a share of @probability is within, on both sides of 0. */
 double student_quantile(double probability, double freedom);
 
-/* What is kept small in a family of tests: the probability that a family without a difference has
- * any alarm (Holm's method), or the expected share of false ones among the alarms of a family
- * (the method of Benjamini and Hochberg). */
+/* The quantity that is kept small in a family of tests: the probability that a family without a
+ * difference has any alarm (Holm's method), or the expected share of false ones among the alarms of
+ * a family (the method of Benjamini and Hochberg). */
 enum error_bound { FALSE_ALARMS, FALSE_DISCOVERIES };
 
 /* Adjusts the @n probabilities of a family: one below A is significant. False without memory. */

@@ -133,7 +133,7 @@ static char *make_identifier(const char *text, char buf[IDENTIFIER_MAX])
 
 /* ---- filling texts --------------------------------------------------------------------------- */
 
-/* What the letters of a text stand for. */
+/* Replacements of letters in a text. */
 struct fill {
 	const char *prefix; /* in capital letters */
 	const char *name, *reg;

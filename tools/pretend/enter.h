@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the command of pfm pretend sees: files in a mount namespace, and environment. */
+/* The surroundings of the command of pfm pretend: files in a mount namespace, and environment. */
 #ifndef PFM_PRETEND_ENTER_H
 #define PFM_PRETEND_ENTER_H
 

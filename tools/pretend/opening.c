@@ -15,7 +15,7 @@
 
 enum { ANY_CORE_SHIFT = 32 };
 
-/* What a client asks for. */
+/* A request of a client. */
 struct opening {
 	const struct call *call;
 	struct perf_attr attr;

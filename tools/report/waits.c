@@ -64,7 +64,7 @@ static bool is_kernel_frame(const char *frame, size_t len)
 	return len > n && memcmp(frame + len - n, KERNEL_SUFFIX, n) == 0;
 }
 
-/* What a frame of the kernel waits for; NULL if it does not tell. */
+/* The cause for which a function of the kernel waits; NULL if it can be several. */
 static const char *find_cause(const char *frame, size_t len)
 {
 	for (size_t i = 0; i < sizeof(causes) / sizeof(causes[0]); i++)

@@ -123,7 +123,7 @@ pfm_quality_t get_metric_quality(const struct series *s, const struct metric_ser
 
 /* ---- families -------------------------------------------------------------------------------- */
 
-/* What has a quality: rows, metrics and refused names, one after the other. */
+/* Everything that has a quality: rows, metrics and refused names, one after the other. */
 struct quality_item {
 	struct label_list labels;
 	pfm_quality_t quality;

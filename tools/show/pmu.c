@@ -49,7 +49,8 @@ static bool has_feature(const struct shower *s, int pmu, const char *wanted)
 	return false;
 }
 
-/* What the PMU counts for; a box of which the table does not tell it is a device of the kernel. */
+/* The part of the machine for which the PMU counts; a box of which the table does not tell it is a
+ * device of the kernel. */
 static const char *get_counted_scope(const struct shower *s, int pmu, const perfmon_pmu_info_t *p)
 {
 	if (has_feature(s, pmu, "counts"))

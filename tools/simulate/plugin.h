@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of the plugin share. */
+/* Shared by the files of the plugin. */
 #ifndef PFM_SIMULATE_PLUGIN_H
 #define PFM_SIMULATE_PLUGIN_H
 

@@ -54,7 +54,7 @@ static void sum_memory(const struct simulated_memory *m, struct simulated_run *o
 
 /* ---- the emulator ---------------------------------------------------------------------------- */
 
-/* The same for everybody who counts the program. */
+/* Makes the environment equal for all users and machines. */
 static void fix_environment(void)
 {
 	const char *given = getenv("HOME");

@@ -24,7 +24,7 @@ static const struct command_option options[] = {
 static const char *const event_names[N_SIMULATED] = { "instructions", "loads", "stores", "branches",
 	                                              "syscalls" };
 
-/* What was asked for. */
+/* Options of the command. */
 struct simulation {
 	struct engine engine;
 	unsigned events[N_SIMULATED], n_events; /* in the order of the request */

@@ -139,31 +139,33 @@ static bool has_mapping(int pid, const char *name)
 	return is_found;
 }
 
-/* Writes how a process ended that has not called exit(3), as far as it can be known. */
-static void describe_end(const struct region_command *command, const pfm_region_process_t *p,
+/* Writes how a process ended that has not called exit(3), as far as it can be known. True if a user
+ * must know it even where no visit was open. */
+static bool describe_end(const struct region_command *command, const pfm_region_process_t *p,
                          const char *name, bool has_later, char *text, size_t size)
 {
 	const int status = command->status;
 	const bool is_command = p->process == command->pid && !has_later;
+	const bool is_killed = is_command && WIFSIGNALED(status);
+	const bool is_alive = !has_later && !is_killed && p->start_time &&
+	                      read_start_time(p->process) == p->start_time;
+	const bool is_running = is_alive && has_mapping(p->process, name);
 
-	if (has_later)
-		snprintf(text, size, "executed another program");
-	else if (is_command && WIFSIGNALED(status))
+	if (is_killed)
 		snprintf(text, size, "was killed by signal %d (%s)", WTERMSIG(status),
 		         strsignal(WTERMSIG(status)));
-	else if (p->start_time && read_start_time(p->process) == p->start_time)
-		snprintf(text, size,
-		         has_mapping(p->process, name) ? "is still running"
-		                                       : "executed another program");
+	else if (is_running)
+		snprintf(text, size, "is still running");
+	else if (has_later || is_alive)
+		snprintf(text, size, "executed another program");
 	else if (is_command)
 		snprintf(text, size,
-		         "ended with status %d without exit(3), or executed another "
-		         "program",
+		         "ended with status %d without exit(3), or executed another program",
 		         WEXITSTATUS(status));
 	else
 		snprintf(text, size,
-		         "ended by a signal, _exit(2) or the execution of another "
-		         "program");
+		         "ended by a signal, _exit(2) or the execution of another program");
+	return is_killed || is_running;
 }
 
 /* Reports a process that has lost visits, or whose results are not final. */
@@ -171,6 +173,7 @@ static void report_end(const struct region_command *command, const pfm_region_re
                        const char *name, bool has_later)
 {
 	pfm_region_process_t p = PFM_INIT(p);
+	bool is_important;
 	char text[128];
 
 	pfm_describe_region_process(r, &p);
@@ -181,8 +184,8 @@ static void report_end(const struct region_command *command, const pfm_region_re
 		        program_name, p.process, p.program);
 	if (p.has_ended)
 		return;
-	describe_end(command, &p, name, has_later, text, sizeof(text));
-	if (p.unfinished || strstr(text, "killed") || strstr(text, "running"))
+	is_important = describe_end(command, &p, name, has_later, text, sizeof(text));
+	if (p.unfinished || is_important)
 		fprintf(stderr,
 		        "%s: process %d (%s) %s with %llu open visits; the visits that had ended "
 		        "are counted\n",

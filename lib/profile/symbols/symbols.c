@@ -287,7 +287,7 @@ static bool is_later_time(const struct timespec *a, const struct timespec *b)
 	return a->tv_sec > b->tv_sec || (a->tv_sec == b->tv_sec && a->tv_nsec > b->tv_nsec);
 }
 
-/* Who controls a folder beside a recording in /tmp is not known by the folder: the file must belong
+/* The owner of a folder beside a recording in /tmp says nothing of its files: a file must belong
  * to root or to the owner of the recording. */
 static bool is_own_store_file(const struct object *o, const struct stat *st)
 {

@@ -106,7 +106,7 @@ pub const PFM_EVENT_BY_VENDOR: pfm_event_flag_t = 4096;
 pub const PFM_EVENT_BY_LINUX: pfm_event_flag_t = 8192;
 /// libpfm4's table
 pub const PFM_EVENT_BY_LIBPFM4: pfm_event_flag_t = 16384;
-/// What an erratum does to the count of its events. Open: later versions may add values.
+/// The effect of an erratum on the count of its events. Open: later versions may add values.
 pub type pfm_erratum_count_t = c_uint;
 /// nothing: samples or another facility are wrong
 pub const PFM_ERRATUM_COUNT_RIGHT: pfm_erratum_count_t = 0;

@@ -58,7 +58,7 @@ pub struct Count {
     pub quality: Quality,
     /// Why it is not exact, and empty if it is.
     pub why: String,
-    /// What to do about that, empty if unknown.
+    /// The remedy, empty if unknown.
     pub remedy: String,
     /// Nanoseconds enabled and nanoseconds on a counter.
     pub times: (u64, u64),
