@@ -63,8 +63,10 @@ static void name_container(struct serve *s, struct stat_target *p)
 	               now - p->seen < (uint64_t)NAMING_SECONDS * NS;
 	if (p->is_hidden)
 		request_names(s);
-	else if (!add_labels(p, &path, found))
+	else if (!add_labels(p, &path, found)) {
 		p->is_hidden = true;
+		report_no_memory();
+	}
 }
 
 /* The number of the job in ".../slurm.../job_123/step_0", at its first digit; NULL if the path is

@@ -307,8 +307,7 @@ static int simulate(struct simulation *s)
 	if (status != EXIT_DONE)
 		return status;
 	for (unsigned c = 0; c < s->n_commands; c++) {
-		s->runs[c] = s->n_runs < SIZE_MAX ? calloc((size_t)s->n_runs, sizeof(*s->runs[c]))
-		                                  : NULL;
+		s->runs[c] = calloc((size_t)s->n_runs, sizeof(*s->runs[c])); /* RUNS_MAX at most */
 		if (!s->runs[c])
 			return report_no_memory();
 	}
