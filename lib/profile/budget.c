@@ -11,8 +11,8 @@ uint64_t budget_limit(uint64_t size, uint64_t times, uint64_t more)
 static bool report_exceeded(struct budget *b)
 {
 	if (!b->is_exceeded && b->file)
-		show_profile_message("%s of %s are incomplete: the limit is %llu %s", b->subject,
-		                     b->file, (unsigned long long)b->limit, b->unit);
+		show_profile_message(b->messages, "%s of %s are incomplete: the limit is %llu %s",
+		                     b->subject, b->file, (unsigned long long)b->limit, b->unit);
 	b->is_exceeded = true;
 	return false;
 }

@@ -10,10 +10,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct profile_messages;
+
 struct budget {
-	const char *file;    /* in messages; kept. NULL: nothing is reported */
-	const char *subject; /* what is incomplete then: "functions" */
-	const char *unit;    /* what is limited: "bytes of symbols" */
+	struct profile_messages *messages; /* where it is reported */
+	const char *file;                  /* in messages; kept. NULL: nothing is reported */
+	const char *subject;               /* what is incomplete then: "functions" */
+	const char *unit;                  /* what is limited: "bytes of symbols" */
 	uint64_t limit, spent;
 	bool is_exceeded; /* and reported */
 };

@@ -53,8 +53,11 @@ bool dwarf_library_load(void)
 	return is_loaded;
 }
 
-static bool report_module(struct dwarf_file *f, const char *path)
+/* libdwfl hands @sources to find_debug_file(). */
+static bool report_module(struct dwarf_file *f, const char *path,
+                          const struct symbol_sources *sources)
 {
+	const void **user;
 	struct stat st;
 	int fd = open_regular_file(path, &st);
 
@@ -64,33 +67,34 @@ static bool report_module(struct dwarf_file *f, const char *path)
 	f->module = dw.dwfl_report_offline(f->dwfl, path, path, fd);
 	if (!f->module)
 		close(fd); /* on success libdwfl owns the descriptor */
+	else if (dw.dwfl_module_info(f->module, (void ***)&user, NULL, NULL, NULL, NULL, NULL,
+	                             NULL))
+		*user = sources;
 	dw.dwfl_report_end(f->dwfl, NULL, NULL);
 	return f->module && dw.dwfl_module_getelf(f->module, &f->bias);
 }
 
 /* ---- separate debug files -------------------------------------------------------------------- */
 
-/* libdwfl passes nothing of its caller's to find_debuginfo(): a thread opens one file at a time. */
-static _Thread_local const struct symbol_sources *current_sources;
-
 /* Opens the file at @path if it is of the build that is wanted. */
-static int open_debug_file(const char *path, const struct debug_search *s, uint32_t checksum)
+static int open_debug_file(const struct symbol_sources *sources, const char *path,
+                           const struct debug_search *s, uint32_t checksum)
 {
 	struct stat st;
-	int fd = *path ? trust_open(&current_sources->trust, path, &st) : -1;
+	int fd = *path ? trust_open(&sources->trust, path, &st, sources->messages) : -1;
 
 	if (fd < 0 || file_symbols_is_build(fd, (uint64_t)st.st_size, path, s->id, s->n_id,
-	                                    checksum, current_sources->checksums))
+	                                    checksum, sources))
 		return fd;
 	close(fd);
 	return -1;
 }
 
 /* Opens the file that debug files of several programs share; @name is in .gnu_debugaltlink. */
-static int open_shared_file(const char *name, char **found)
+static int open_shared_file(const struct symbol_sources *sources, const char *name, char **found)
 {
 	struct stat st;
-	int fd = *name == '/' ? trust_open(&current_sources->trust, name, &st) : -1;
+	int fd = *name == '/' ? trust_open(&sources->trust, name, &st, sources->messages) : -1;
 
 	if (fd >= 0)
 		*found = strdup(name);
@@ -101,31 +105,29 @@ static int open_shared_file(const char *name, char **found)
 static int find_debug_file(Dwfl_Module *module, void **user, const char *name, Dwarf_Addr base,
                            const char *file, const char *link, GElf_Word checksum, char **found)
 {
+	const struct symbol_sources *sources = *user;
 	struct debug_search s = { .path = file, .link = link };
 	char path[4096 + 256];
 	GElf_Addr at;
 	int n, fd = -1;
 
-	(void)user;
 	(void)name;
 	(void)base;
-	if (!current_sources)
-		return -1;
 	if (!file)
-		return link ? open_shared_file(link, found) : -1;
-	s.folder = current_sources->debug_folder;
-	s.store = current_sources->store;
+		return link ? open_shared_file(sources, link, found) : -1;
+	s.folder = sources->debug_folder;
+	s.store = sources->store;
 	n = dw.dwfl_module_build_id(module, &s.id, &at);
 	s.n_id = n > 0 ? (size_t)n : 0;
 	for (unsigned i = 0; fd < 0 && make_debug_file_path(&s, i, path, sizeof(path)); i++)
 		if (strcmp(path, file) != 0)
-			fd = open_debug_file(path, &s, checksum);
+			fd = open_debug_file(sources, path, &s, checksum);
 	if (fd >= 0) {
 		*found = strdup(path);
 		return fd;
 	}
-	*found = fetch_debug_file(s.id, s.n_id);
-	return *found ? open_debug_file(*found, &s, checksum) : -1;
+	*found = fetch_debug_file(s.id, s.n_id, sources->messages);
+	return *found ? open_debug_file(sources, *found, &s, checksum) : -1;
 }
 
 static struct dwarf_search *create_search(void)
@@ -145,15 +147,14 @@ bool dwarf_file_open(struct dwarf_file *f, const char *path, const struct symbol
 	*f = (struct dwarf_file){ .dwfl = NULL };
 	if (!dwarf_library_load())
 		return false;
-	current_sources = sources;
 	errno = 0;
 	f->search = create_search();
 	if (f->search)
 		f->dwfl = dw.dwfl_begin(&f->search->callbacks);
-	if (f->dwfl && report_module(f, path))
+	if (f->dwfl && report_module(f, path, sources))
 		return true;
 	if (errno == ENOMEM)
-		report_missing_names();
+		report_missing_names(sources->messages);
 	dwarf_file_close(f);
 	return false;
 }

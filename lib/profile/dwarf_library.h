@@ -67,7 +67,7 @@ struct dwarf_file {
 };
 
 /* Opens the file at @path, whose debugging information may be in a file of @sources. False if it
- * cannot be read; report_missing_names() reports lack of memory. */
+ * cannot be read; sources->messages tells of lack of memory. */
 bool dwarf_file_open(struct dwarf_file *f, const char *path, const struct symbol_sources *sources);
 /* Bytes of the file and of its separate debug file, once debugging information was read. */
 uint64_t dwarf_file_size(const struct dwarf_file *f);

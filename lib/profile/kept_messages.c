@@ -23,15 +23,10 @@ static void keep_message(void *arg, const char *text)
 	k->n_texts += k->texts[k->n_texts] != NULL;
 }
 
-void keep_messages(struct kept_messages *k)
+struct profile_messages *keep_messages(struct kept_messages *k)
 {
 	k->functions = (struct profile_messages){ .show_message = keep_message, .arg = k };
-	k->previous = set_profile_messages(&k->functions);
-}
-
-void stop_keeping_messages(struct kept_messages *k)
-{
-	set_profile_messages(k->previous);
+	return &k->functions;
 }
 
 void free_kept_messages(struct kept_messages *k)

@@ -8,15 +8,12 @@
 
 struct kept_messages {
 	struct profile_messages functions;
-	const struct profile_messages *previous;
 	char **texts;
 	size_t n_texts;
 };
 
-/* Keeps the messages of this thread in @k, whose address must not change, until
- * stop_keeping_messages(). All zeros is empty. */
-void keep_messages(struct kept_messages *k);
-void stop_keeping_messages(struct kept_messages *k);
+/* Where to send messages that @k, whose address must not change, keeps. All zeros is empty. */
+struct profile_messages *keep_messages(struct kept_messages *k);
 void free_kept_messages(struct kept_messages *k);
 
 #endif

@@ -9,18 +9,6 @@
 /* Names of files may be long: what does not fit is cut. */
 enum { MESSAGE_SIZE = 8192 };
 
-static _Thread_local const struct profile_messages *messages;
-static _Thread_local unsigned reported_topics; /* bit: enum profile_topic */
-
-const struct profile_messages *set_profile_messages(const struct profile_messages *m)
-{
-	const struct profile_messages *before = messages;
-
-	messages = m;
-	reported_topics = 0;
-	return before;
-}
-
 const char *describe_recording_error(const pfm_error_t *error)
 {
 	if (error->sys_errno == ENOENT)
@@ -39,47 +27,49 @@ const char *describe_reading_error(int rc)
 	               : pfm_result_text(rc);
 }
 
-void show_profile_message(const char *format, ...)
+void show_profile_message(const struct profile_messages *m, const char *format, ...)
 {
 	char text[MESSAGE_SIZE];
 	va_list args;
 
-	if (!messages || !messages->show_message)
+	if (!m || !m->show_message)
 		return;
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	messages->show_message(messages->arg, text);
+	m->show_message(m->arg, text);
 }
 
-void show_profile_progress(const char *text)
+void show_profile_progress(const struct profile_messages *m, const char *text)
 {
-	if (messages && messages->show_progress)
-		messages->show_progress(messages->arg, text);
+	if (m && m->show_progress)
+		m->show_progress(m->arg, text);
 }
 
-void begin_profile_recording(const char *path)
+void begin_profile_recording(const struct profile_messages *m, const char *path)
 {
-	if (messages && messages->begin_recording)
-		messages->begin_recording(messages->arg, path);
+	if (m && m->begin_recording)
+		m->begin_recording(m->arg, path);
 }
 
-void count_profile_record(const pfm_session_t *s)
+void count_profile_record(const struct profile_messages *m, const pfm_session_t *s)
 {
-	if (messages && messages->count_record)
-		messages->count_record(messages->arg, s);
+	if (m && m->count_record)
+		m->count_record(m->arg, s);
 }
 
-bool is_new_profile_topic(enum profile_topic topic)
+bool note_profile_topic(struct profile_messages *m, enum profile_topic topic)
 {
-	bool is_new = !(reported_topics >> topic & 1);
+	bool is_new = m && !(m->shown_topics >> topic & 1);
 
-	reported_topics |= 1u << topic;
+	if (m)
+		m->shown_topics |= 1u << topic;
 	return is_new;
 }
 
-void report_missing_names(void)
+void report_missing_names(struct profile_messages *m)
 {
-	if (is_new_profile_topic(TOPIC_MEMORY))
-		show_profile_message("some functions or source lines are not named: out of memory");
+	if (note_profile_topic(m, TOPIC_MEMORY))
+		show_profile_message(m,
+		                     "some functions or source lines are not named: out of memory");
 }

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Messages about names and records that are missing. The module prints nothing: its caller says
- * where messages go. */
+/* Messages about names and records that are missing. The module prints nothing: its caller passes
+ * an object that says where messages go; NULL: nowhere. */
 #ifndef PERFMON_PROFILE_MESSAGES_H
 #define PERFMON_PROFILE_MESSAGES_H
 
 #include <stdbool.h>
 #include <perfmon/sampling.h>
+
+/* Subjects of messages that are shown once to each struct profile_messages. */
+enum profile_topic { TOPIC_MEMORY, TOPIC_UNWINDING, TOPIC_XZ, TOPIC_SERVERS };
 
 /* Functions that are NULL are not called. */
 struct profile_messages {
@@ -18,26 +21,23 @@ struct profile_messages {
 	/* One more record was read from @s; NULL: there are no more. */
 	void (*count_record)(void *arg, const pfm_session_t *s);
 	void *arg;
+	unsigned shown_topics; /* bit: enum profile_topic */
 };
 
-/* Sends messages of this thread to @m from now on, which is kept; NULL: nowhere. Returns where they
- * went before. */
-const struct profile_messages *set_profile_messages(const struct profile_messages *m);
 /* The reason why a recording cannot be opened, with the remedy where there is one. */
 const char *describe_recording_error(const pfm_error_t *error);
 /* The reason why reading a recording ended with the negative code @rc. */
 const char *describe_reading_error(int rc);
 /* Shows a sentence. */
-void show_profile_message(const char *format, ...) __attribute__((format(printf, 1, 2)));
-void show_profile_progress(const char *text);
-void begin_profile_recording(const char *path);
-void count_profile_record(const pfm_session_t *s);
-/* Subjects of messages that are shown once after each set_profile_messages(). */
-enum profile_topic { TOPIC_MEMORY, TOPIC_UNWINDING, TOPIC_XZ, TOPIC_SERVERS };
-/* True for the first call with @topic in this thread since set_profile_messages(). */
-bool is_new_profile_topic(enum profile_topic topic);
+void show_profile_message(const struct profile_messages *m, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+void show_profile_progress(const struct profile_messages *m, const char *text);
+void begin_profile_recording(const struct profile_messages *m, const char *path);
+void count_profile_record(const struct profile_messages *m, const pfm_session_t *s);
+/* Notes that @topic is shown. True if it was not shown to @m before. */
+bool note_profile_topic(struct profile_messages *m, enum profile_topic topic);
 /* Reports, once, that memory does not suffice for all names and lines: those of a file are all
  * there or none, as what is missing would go by the name before it. */
-void report_missing_names(void);
+void report_missing_names(struct profile_messages *m);
 
 #endif

@@ -66,7 +66,7 @@ static void sort_places(struct profile_place *list, size_t n, bool is_by_childre
 }
 
 /* Reads the times of the first and the last sample. */
-static int read_times(struct profile *p, const char *path)
+static int read_times(struct profile *p, const char *path, struct profile_messages *messages)
 {
 	struct profile_losses losses = { .records = 0 };
 	struct sample_visitor visit;
@@ -75,14 +75,15 @@ static int read_times(struct profile *p, const char *path)
 
 	if (strcmp(path, "-") == 0) {
 		show_profile_message(
+			messages,
 			"slices of time need a file that can be read twice, got standard input: "
 			"name a file");
 		return PFMLIB_ERR_INVAL;
 	}
-	status = open_visited_recording(&p->session, path, &p->error);
+	status = open_visited_recording(&p->session, path, messages, &p->error);
 	if (status != PFMLIB_SUCCESS)
 		return status;
-	begin_sample_visit(&visit, p->session, SOURCE_RECORDING, &losses);
+	begin_sample_visit(&visit, p->session, SOURCE_RECORDING, &losses, messages);
 	while (visit_next_sample(&visit, &sample) == 1)
 		if (sample.record->has & PFM_SAMPLE_TIME)
 			time_span_note(&p->sampled, sample.record->time);
@@ -153,7 +154,7 @@ static void begin_reading(struct profile_reader *r, enum visitor_source source,
 {
 	struct profile *p = r->target_profile;
 
-	begin_sample_visit(&r->visit, p->session, source, &p->losses);
+	begin_sample_visit(&r->visit, p->session, source, &p->losses, r->options.messages);
 	p->failed =
 		!visit_tasks(&r->visit, &p->texts, symbols) || !create_sums(p) || !choose_events(r);
 }
@@ -179,10 +180,10 @@ static int read_recording(struct profile_reader *r, const char *path)
 	struct profile *p = r->target_profile;
 	int rc;
 
-	begin_profile_recording(path);
-	begin_reading(
-		r, SOURCE_RECORDING,
-		open_recorded_symbols(path, r->options.debug_folder, r->options.symbol_folder));
+	begin_profile_recording(r->options.messages, path);
+	begin_reading(r, SOURCE_RECORDING,
+	              open_recorded_symbols(path, r->options.debug_folder, r->options.symbol_folder,
+	                                    r->options.messages));
 	r->visit.waits = r->options.waits;
 	p->failed =
 		p->failed || (r->options.metrics && !event_counts_init(&p->counts, p->n_events));
@@ -212,11 +213,11 @@ int profile_read_selected(struct profile *p, const char *path, const struct prof
 
 	p->n_slices = o->n_slices ? o->n_slices : 1;
 	if (!r)
-		show_profile_message("%s: %s", path, describe_reading_error(rc));
+		show_profile_message(o->messages, "%s: %s", path, describe_reading_error(rc));
 	if (rc == PFMLIB_SUCCESS && p->n_slices > 1)
-		rc = read_times(p, path);
+		rc = read_times(p, path, o->messages);
 	if (rc == PFMLIB_SUCCESS)
-		rc = open_visited_recording(&p->session, path, &p->error);
+		rc = open_visited_recording(&p->session, path, o->messages, &p->error);
 	if (rc != PFMLIB_SUCCESS) {
 		free(r);
 		return rc;
@@ -226,7 +227,8 @@ int profile_read_selected(struct profile *p, const char *path, const struct prof
 	r->options = *o;
 	r->keys = get_detail_keys(o);
 	if ((r->keys & KEY_LINE || o->detail == STACKS) && !o->no_lines && !lines_are_supported())
-		show_profile_message("libdw is missing: source lines and inlined functions are not "
+		show_profile_message(o->messages,
+		                     "libdw is missing: source lines and inlined functions are not "
 		                     "shown");
 	rc = read_recording(r, path);
 	free_reader(r);
@@ -236,7 +238,7 @@ int profile_read_selected(struct profile *p, const char *path, const struct prof
 		p->error = (pfm_error_t)PFM_INIT(p->error);
 		p->error.code = rc;
 		p->error.detail = p->failed ? NULL : describe_reading_error(rc);
-		show_profile_message("%s: %s", path, describe_reading_error(rc));
+		show_profile_message(o->messages, "%s: %s", path, describe_reading_error(rc));
 		return rc;
 	}
 	complete_profile(p, o);
@@ -256,7 +258,7 @@ struct profile_reader *profile_begin(struct profile *p, pfm_session_t *session, 
 	r->options = *o;
 	r->keys = get_detail_keys(o);
 	begin_reading(r, reads_session ? SOURCE_LIVE : SOURCE_CALLER,
-	              symbols_open(o->debug_folder));
+	              symbols_open(o->debug_folder, o->messages));
 	return r;
 }
 

@@ -61,6 +61,7 @@ struct profile_sum {
 	double squares; /* sum of the squares of the weights */
 };
 
+struct profile_messages;
 struct symbols;
 struct waits;
 
@@ -111,8 +112,9 @@ struct profile_options {
 	const char *event;   /* as profile_matches_event() takes it; NULL: all events */
 	struct waits *waits; /* of the recording: samples of context switches weigh waits; NULL:
 	                        they count switches */
-	const char *debug_folder;  /* of separate debug files; NULL: /usr/lib/debug */
-	const char *symbol_folder; /* of files by build id; NULL: none */
+	const char *debug_folder;          /* of separate debug files; NULL: /usr/lib/debug */
+	const char *symbol_folder;         /* of files by build id; NULL: none */
+	struct profile_messages *messages; /* where messages go; NULL: nowhere */
 };
 
 /* Reads the recording @path. PFMLIB_SUCCESS, or an error code after a message. */

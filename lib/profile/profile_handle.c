@@ -134,8 +134,10 @@ static int create_handle(pfm_profile_t **out, const void *source,
 	if (wrong)
 		return report_profile_error(error, PFMLIB_ERR_INVAL, wrong);
 	*out = calloc(1, sizeof(**out));
-	if (*out && copy_options(*out, &o))
+	if (*out && copy_options(*out, &o)) {
+		(*out)->options.messages = keep_messages(&(*out)->messages);
 		return PFMLIB_SUCCESS;
+	}
 	pfm_close_profile(*out);
 	*out = NULL;
 	return report_profile_error(error, PFMLIB_ERR_NOMEM, NULL);
@@ -158,9 +160,7 @@ int pfm_open_profile(pfm_profile_t **out, const char *path, const pfm_profile_op
 	if (rc)
 		return rc;
 	p = *out;
-	keep_messages(&p->messages);
 	rc = profile_read_selected(&p->profile, path, &p->options);
-	stop_keeping_messages(&p->messages);
 	if (rc && base_has_struct_size(error))
 		base_copy_struct_out(error, &p->profile.error, sizeof(p->profile.error));
 	if (!rc && !read_events(p))
@@ -177,9 +177,7 @@ int pfm_create_profile(pfm_profile_t **out, pfm_session_t *session,
 	if (rc)
 		return rc;
 	p = *out;
-	keep_messages(&p->messages);
 	p->reader = profile_begin(&p->profile, session, false, &p->options);
-	stop_keeping_messages(&p->messages);
 	if (!p->reader || p->profile.failed || !read_events(p))
 		return discard_profile(out, report_profile_error(error, PFMLIB_ERR_NOMEM, NULL));
 	return PFMLIB_SUCCESS;
@@ -199,9 +197,7 @@ int pfm_add_profile_record(pfm_profile_t *p, const pfm_record_t *record)
 	if (!p || !p->reader || !record || !base_copy_struct_in(&copy, sizeof(copy), record))
 		return PFMLIB_ERR_INVAL;
 	discard_function_table(p);
-	keep_messages(&p->messages);
 	is_added = profile_add_record(p->reader, &copy);
-	stop_keeping_messages(&p->messages);
 	return is_added ? PFMLIB_SUCCESS : PFMLIB_ERR_NOMEM;
 }
 

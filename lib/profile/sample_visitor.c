@@ -12,9 +12,10 @@
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-struct symbols *open_recorded_symbols(const char *path, const char *debug_folder, const char *store)
+struct symbols *open_recorded_symbols(const char *path, const char *debug_folder, const char *store,
+                                      struct profile_messages *messages)
 {
-	struct symbols *all = symbols_open(debug_folder);
+	struct symbols *all = symbols_open(debug_folder, messages);
 	char *release;
 	struct stat st;
 
@@ -30,14 +31,15 @@ struct symbols *open_recorded_symbols(const char *path, const char *debug_folder
 	return all;
 }
 
-int open_visited_recording(pfm_session_t **session, const char *path, pfm_error_t *error)
+int open_visited_recording(pfm_session_t **session, const char *path,
+                           const struct profile_messages *messages, pfm_error_t *error)
 {
 	int rc;
 
 	*error = (pfm_error_t)PFM_INIT(*error);
 	rc = pfm_open_recording(session, strcmp(path, "-") ? path : "/dev/stdin", error);
 	if (rc != PFMLIB_SUCCESS)
-		show_profile_message("%s: %s", path, describe_recording_error(error));
+		show_profile_message(messages, "%s: %s", path, describe_recording_error(error));
 	return rc;
 }
 
@@ -52,11 +54,14 @@ void read_recorded_pretence(const char *path, struct profile_losses *losses)
 }
 
 void begin_sample_visit(struct sample_visitor *v, pfm_session_t *session,
-                        enum visitor_source source, struct profile_losses *losses)
+                        enum visitor_source source, struct profile_losses *losses,
+                        struct profile_messages *messages)
 {
 	*v = (struct sample_visitor){ .session = session,
 		                      .n_events = pfm_session_size(session),
 		                      .source = source,
+		                      .messages = messages,
+		                      .chains = { .messages = messages },
 		                      .losses = losses,
 		                      .record = PFM_INIT(v->record) };
 }
@@ -177,7 +182,7 @@ static void end_recording(struct sample_visitor *v)
 {
 	pfm_buffer_info_t buffers = PFM_INIT(buffers);
 
-	count_profile_record(NULL);
+	count_profile_record(v->messages, NULL);
 	v->losses->damaged |=
 		pfm_buffer_statistics(v->session, &buffers) == PFMLIB_SUCCESS && buffers.damaged;
 }
@@ -190,7 +195,7 @@ int visit_next_sample(struct sample_visitor *v, struct visited_sample *s)
 		bool is_sample = read_record(v, s);
 
 		if (v->source == SOURCE_RECORDING)
-			count_profile_record(v->session);
+			count_profile_record(v->messages, v->session);
 		v->failed |= v->tasks.failed || (v->tasks.texts && v->tasks.texts->failed);
 		if (is_sample && !v->failed)
 			return 1;

@@ -25,6 +25,7 @@ struct visited_sample {
 	uint32_t generation; /* of the mappings of its process */
 };
 
+struct profile_messages;
 struct waits;
 
 struct sample_visitor {
@@ -40,6 +41,7 @@ struct sample_visitor {
 	                        count switches */
 
 	/* of sample_visitor.c alone */
+	struct profile_messages *messages;
 	enum visitor_source source;
 	struct profile_losses *losses;
 	const pfm_record_t *given; /* by the caller; NULL: it was read */
@@ -51,19 +53,21 @@ struct sample_visitor {
 
 /* The symbols of what the recording @path saw, when it was written. @debug_folder: of separate
  * debug files; NULL: /usr/lib/debug. @store: of files by build id, or NULL. NULL without memory. */
-struct symbols *open_recorded_symbols(const char *path, const char *debug_folder,
-                                      const char *store);
+struct symbols *open_recorded_symbols(const char *path, const char *debug_folder, const char *store,
+                                      struct profile_messages *messages);
 /* Opens the recording @path, or that of standard input ("-"). PFMLIB_SUCCESS, or an error code
  * after a message. */
-int open_visited_recording(pfm_session_t **session, const char *path, pfm_error_t *error);
+int open_visited_recording(pfm_session_t **session, const char *path,
+                           const struct profile_messages *messages, pfm_error_t *error);
 
 /* Sets losses->pretended if the recording @path describes a pretended machine; of a pipe that is
  * unknown. */
 void read_recorded_pretence(const char *path, struct profile_losses *losses);
-/* Begins to visit the samples of @session, which stays the caller's. Losses are added to @losses.
- */
+/* Begins to visit the samples of @session, which stays the caller's. Losses are added to @losses,
+ * messages go to @messages. */
 void begin_sample_visit(struct sample_visitor *v, pfm_session_t *session,
-                        enum visitor_source source, struct profile_losses *losses);
+                        enum visitor_source source, struct profile_losses *losses,
+                        struct profile_messages *messages);
 /* Gives samples their tasks, with names in @texts and files in @symbols, which the visitor closes.
  * The text "" has number 0. False without memory. */
 bool visit_tasks(struct sample_visitor *v, struct text_pool *texts, struct symbols *symbols);

@@ -119,14 +119,16 @@ bool trust_file(const struct trust *t, const char *path, const struct stat *st)
 	return st->st_uid == 0 || st->st_uid == t->recorder || !is_in_public_folder(path);
 }
 
-int trust_open(const struct trust *t, const char *path, struct stat *st)
+int trust_open(const struct trust *t, const char *path, struct stat *st,
+               const struct profile_messages *messages)
 {
 	int fd = open_regular_file(path, st);
 
 	if (fd < 0 || trust_file(t, path, st))
 		return fd;
 	close(fd);
-	show_profile_message("%s is ignored: it belongs to another user than the recording, in a "
+	show_profile_message(messages,
+	                     "%s is ignored: it belongs to another user than the recording, in a "
 	                     "folder to which all users can write",
 	                     path);
 	return -1;

@@ -9,6 +9,7 @@
 #include <sys/types.h>
 #include <time.h>
 
+struct profile_messages;
 struct stat;
 
 struct trust {
@@ -28,6 +29,7 @@ bool trust_owner_of_process(const struct trust *t, uint32_t pid, uid_t owner);
  * controlled the program when it ran can have changed it. */
 bool trust_file(const struct trust *t, const char *path, const struct stat *st);
 /* open_regular_file() of such a file: -1 with a message if it is not believed. */
-int trust_open(const struct trust *t, const char *path, struct stat *st);
+int trust_open(const struct trust *t, const char *path, struct stat *st,
+               const struct profile_messages *messages);
 
 #endif

@@ -8,11 +8,12 @@
 #include <stdint.h>
 #include <perfmon/sampling.h>
 
+struct profile_messages;
 struct waits;
 
-/* Reads the switches of the recording @path, which must be a file. NULL after a message: it cannot
- * be read, or was taken without them. (recorded_waits.c) */
-struct waits *waits_read(const char *path);
+/* Reads the switches of the recording @path, which must be a file. NULL after a message
+ * to @messages: it cannot be read, or was taken without them. (recorded_waits.c) */
+struct waits *waits_read(const char *path, struct profile_messages *messages);
 /* NULL without memory. */
 struct waits *waits_create(void);
 /* Adds a record, if it is a switch or the end of a task. False without memory. */

@@ -14,7 +14,7 @@ enum { ADDRESSES = 16, STEP = 256, TEXT = 0x1000 };
 
 int try_input(const uint8_t *data, size_t size)
 {
-	struct symbols *all = symbols_open("/nonexistent");
+	struct symbols *all = symbols_open("/nonexistent", NULL);
 	int fd = memfd_create("program", MFD_CLOEXEC);
 	struct object *object;
 	char path[64];

@@ -18,7 +18,7 @@ static inline struct elf_file open_own_file(void)
 
 	assert_true(fd >= 0);
 	assert_int_equal(fstat(fd, &st), 0);
-	e = elf_file_begin(fd, (uint64_t)st.st_size, "/proc/self/exe");
+	e = elf_file_begin(fd, (uint64_t)st.st_size, "/proc/self/exe", NULL);
 	assert_true(elf_read_head(&e));
 	return e;
 }

@@ -326,7 +326,6 @@ int run_pfm_command(const struct command *cmd, int argc, char **argv)
 	int i;
 
 	running_name = cmd->name;
-	show_profile_messages();
 	optind = 0; /* restart getopt_long(): a command may run another one */
 	args.operands = calloc((size_t)argc + 1, sizeof(args.operands[0]));
 	if (!args.operands)

@@ -36,19 +36,22 @@ static void count_record(void *arg, const pfm_session_t *s)
 		progress_end(&progress);
 }
 
-void show_profile_messages(void)
+struct profile_messages *get_profile_messages(void)
 {
-	static const struct profile_messages messages = { .show_message = show_message,
-		                                          .show_progress = show_progress,
-		                                          .begin_recording = begin_recording,
-		                                          .count_record = count_record };
+	static struct profile_messages messages = { .show_message = show_message,
+		                                    .show_progress = show_progress,
+		                                    .begin_recording = begin_recording,
+		                                    .count_record = count_record };
 
-	set_profile_messages(&messages);
+	return &messages;
 }
 
 int read_recorded_profile(struct profile *p, const char *path, const struct profile_options *o)
 {
-	return profile_read_selected(p, path, o) ? EXIT_REFUSED : EXIT_DONE;
+	struct profile_options with_messages = *o;
+
+	with_messages.messages = get_profile_messages();
+	return profile_read_selected(p, path, &with_messages) ? EXIT_REFUSED : EXIT_DONE;
 }
 
 void report_profile_losses(const struct profile *p, const char *path)

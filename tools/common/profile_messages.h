@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include "profile/profile.h"
 
-/* Prints messages of profiles on standard error, and the progress of reading on a terminal. */
-void show_profile_messages(void);
+/* Messages of profiles are printed on standard error, and the progress of reading on a terminal. */
+struct profile_messages *get_profile_messages(void);
 /* Reads the recording @path (profile_read_selected()). EXIT_DONE, or EXIT_REFUSED with a message.
  */
 int read_recorded_profile(struct profile *p, const char *path, const struct profile_options *o);

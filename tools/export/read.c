@@ -6,6 +6,7 @@
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
+#include "common/profile_messages.h"
 #include "profile/messages.h"
 #include "profile/symbols/symbols.h"
 #include "profile/waits.h"
@@ -109,7 +110,7 @@ int export_next(struct export_reader *r, struct export_sample *sample)
 	}
 	if (!r->failed && rc == 0)
 		return 0;
-	show_profile_message("%s: %s", r->path,
+	show_profile_message(get_profile_messages(), "%s: %s", r->path,
 	                     describe_reading_error(r->failed ? PFMLIB_ERR_NOMEM : rc));
 	return -1;
 }
@@ -154,19 +155,20 @@ static int describe_events(struct export_reader *r, const char *event)
 
 int export_open(struct export_reader *r, const char *path, const char *event)
 {
+	struct profile_messages *messages = get_profile_messages();
 	pfm_error_t error;
 
 	*r = (struct export_reader){ .path = path };
-	if (open_visited_recording(&r->session, path, &error) != PFMLIB_SUCCESS)
+	if (open_visited_recording(&r->session, path, messages, &error) != PFMLIB_SUCCESS)
 		return EXIT_REFUSED;
-	begin_profile_recording(path);
+	begin_profile_recording(messages, path);
 	read_recorded_pretence(path, &r->losses);
-	begin_sample_visit(&r->visit, r->session, SOURCE_RECORDING, &r->losses);
+	begin_sample_visit(&r->visit, r->session, SOURCE_RECORDING, &r->losses, messages);
 	r->visit.see_record = see_record;
 	r->visit.see_arg = r;
 	r->n_events = r->visit.n_events;
 	r->events = calloc(r->n_events + 1, sizeof(*r->events));
-	if (!visit_tasks(&r->visit, &r->texts, open_recorded_symbols(path, NULL, NULL)) ||
+	if (!visit_tasks(&r->visit, &r->texts, open_recorded_symbols(path, NULL, NULL, messages)) ||
 	    !r->events || !export_begin_locations(r))
 		return report_no_memory();
 	r->visit.tasks.has_build_ids = true;
@@ -175,7 +177,7 @@ int export_open(struct export_reader *r, const char *path, const char *event)
 
 int export_read_waits(struct export_reader *r)
 {
-	r->waits = waits_read(r->path);
+	r->waits = waits_read(r->path, get_profile_messages());
 	r->visit.waits = r->waits;
 	for (unsigned i = 0; i < r->n_events; i++)
 		r->events[i].is_clock |= waits_is_event(r->session, i);

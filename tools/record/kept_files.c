@@ -57,7 +57,8 @@ static int open_build(const char *path, const uint8_t *id, size_t n_id)
 	struct stat st;
 	int fd = open_regular_file(path, &st);
 
-	if (fd >= 0 && file_symbols_is_build(fd, (uint64_t)st.st_size, path, id, n_id, 0, NULL))
+	if (fd >= 0 && file_symbols_is_build(fd, (uint64_t)st.st_size, path, id, n_id, 0,
+	                                     &(struct symbol_sources){ .messages = NULL }))
 		return fd;
 	if (fd >= 0)
 		close(fd);

@@ -107,7 +107,7 @@ static uint64_t count_samples_of(pfm_session_t *s, const char *name, uint64_t mo
 	struct visited_sample sample;
 	uint64_t n = 0;
 
-	begin_sample_visit(&visit, s, SOURCE_RECORDING, &losses);
+	begin_sample_visit(&visit, s, SOURCE_RECORDING, &losses, NULL);
 	while (n < most && visit_next_sample(&visit, &sample) == 1)
 		n += pfm_describe_count(s, sample.event, &info) != PFMLIB_SUCCESS ||
 		     strcmp(info.name, name) == 0;

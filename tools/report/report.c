@@ -443,7 +443,7 @@ static int begin_waits(struct report_job *job, const char *path)
 		return EXIT_DONE;
 	if (job->folded || job->svg)
 		job->event = "context-switches*";
-	job->options.waits = waits_read(path);
+	job->options.waits = waits_read(path, get_profile_messages());
 	return job->options.waits ? EXIT_DONE : EXIT_REFUSED;
 }
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include "base/grow.h"
 #include "base/pread.h"
+#include "common/profile_messages.h"
 #include "profile/budget.h"
 #include "profile/symbols/file_symbols.h"
 #include "profile/symbols/lines.h"
@@ -42,13 +43,17 @@ struct source_text *source_text_open(const char *path, const char *recording,
 		return NULL;
 	t->sources.debug_folder = debug_folder ? debug_folder : DEBUG_FOLDER;
 	t->sources.trust = trust_recording(recording);
-	t->bytes = (struct budget){ .file = path,
+	t->sources.messages = get_profile_messages();
+	t->bytes = (struct budget){ .messages = t->sources.messages,
+		                    .file = path,
 		                    .subject = "source lines",
 		                    .unit = "bytes of source files",
 		                    .limit = TEXT_SIZE };
-	t->numbers = (struct budget){
-		.file = path, .subject = "source lines", .unit = "source files", .limit = FILES_MAX
-	};
+	t->numbers = (struct budget){ .messages = t->sources.messages,
+		                      .file = path,
+		                      .subject = "source lines",
+		                      .unit = "source files",
+		                      .limit = FILES_MAX };
 	t->lines = lines_open(path, &t->sources);
 	if (t->lines)
 		return t;
@@ -91,7 +96,7 @@ static void divide_text(struct source_text *t, struct source_file *f, size_t siz
 static void read_text(struct source_text *t, struct source_file *f)
 {
 	struct stat st;
-	int fd = trust_open(&t->sources.trust, f->name, &st);
+	int fd = trust_open(&t->sources.trust, f->name, &st, t->sources.messages);
 	size_t size = fd >= 0 ? (size_t)st.st_size : 0;
 
 	if (fd < 0)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* pfm top: where time is spent now, as a table that is drawn anew. */
 #include "common/pfm.h"
+#include "common/profile_messages.h"
 #include "report/view.h"
 #include "common/sampling_session.h"
 #include "common/screen.h"
@@ -282,6 +283,7 @@ static int run_session(struct top_job *job)
 	int status;
 
 	job->view.has_children = job->options.tree != NO_TREE;
+	job->options.messages = get_profile_messages();
 	job->reader = profile_begin(&job->profile, job->session, true, &job->options);
 	job->session = NULL;
 	if (!job->reader || job->profile.failed)

@@ -69,7 +69,8 @@ static bool reserve_stack(struct profile_reader *r, size_t at, size_t more)
 	char *text;
 
 	if (!r->stack_size.limit)
-		r->stack_size = (struct budget){ .file = "the recording",
+		r->stack_size = (struct budget){ .messages = r->options.messages,
+			                         .file = "the recording",
 			                         .subject = "stacks",
 			                         .unit = "bytes of names",
 			                         .limit = STACK_MAX };

@@ -25,9 +25,10 @@ static bool find_function(void *library, const char *name, void *function)
 	return at;
 }
 
-static void report_missing_library(const char *library, const char *package, const char *lacking)
+static void report_missing_library(const struct profile_messages *messages, const char *library,
+                                   const char *package, const char *lacking)
 {
-	show_profile_message("%s; install %s (Debian: %s)", lacking, library, package);
+	show_profile_message(messages, "%s; install %s (Debian: %s)", lacking, library, package);
 }
 
 /* ---- xz -------------------------------------------------------------------------------------- */
@@ -47,13 +48,13 @@ static void open_lzma(void)
 	              &decode_xz);
 }
 
-static lzma_stream_buffer_decode_fn load_lzma(void)
+static lzma_stream_buffer_decode_fn load_lzma(struct profile_messages *messages)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 	pthread_once(&once, open_lzma);
-	if (!decode_xz && is_new_profile_topic(TOPIC_XZ))
-		report_missing_library("liblzma.so.5", "liblzma5",
+	if (!decode_xz && note_profile_topic(messages, TOPIC_XZ))
+		report_missing_library(messages, "liblzma.so.5", "liblzma5",
 		                       "compressed symbols (.gnu_debugdata) are not read");
 	return decode_xz;
 }
@@ -94,9 +95,9 @@ static bool write_all_bytes(int fd, const uint8_t *bytes, size_t n)
 	return true;
 }
 
-int unpack_debug_data(const void *packed, size_t size)
+int unpack_debug_data(const void *packed, size_t size, struct profile_messages *messages)
 {
-	lzma_stream_buffer_decode_fn decode = load_lzma();
+	lzma_stream_buffer_decode_fn decode = load_lzma(messages);
 	size_t n = 0;
 	uint8_t *bytes = decode ? decompress_lzma(decode, packed, size, &n) : NULL;
 	int fd = bytes ? memfd_create("debugdata", MFD_CLOEXEC) : -1;
@@ -116,6 +117,8 @@ struct debuginfod_client;
 static struct {
 	struct debuginfod_client *(*begin)(void);
 	int (*find)(struct debuginfod_client *client, const unsigned char *id, int n, char **path);
+	void (*set_user_data)(struct debuginfod_client *client, void *data);
+	void *(*get_user_data)(struct debuginfod_client *client);
 	void (*set_progress)(struct debuginfod_client *client,
 	                     int (*progress)(struct debuginfod_client *client, long done,
 	                                     long all));
@@ -130,57 +133,66 @@ static void open_debuginfod(void)
 
 	has_servers = find_function(library, "debuginfod_begin", &server.begin) &&
 	              find_function(library, "debuginfod_find_debuginfo", &server.find) &&
+	              find_function(library, "debuginfod_set_user_data", &server.set_user_data) &&
+	              find_function(library, "debuginfod_get_user_data", &server.get_user_data) &&
 	              find_function(library, "debuginfod_set_progressfn", &server.set_progress) &&
 	              find_function(library, "debuginfod_end", &server.end);
 }
 
-static bool load_debuginfod(void)
+static bool load_debuginfod(struct profile_messages *messages)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 	pthread_once(&once, open_debuginfod);
-	if (!has_servers && is_new_profile_topic(TOPIC_SERVERS))
-		report_missing_library("libdebuginfod.so.1", "libdebuginfod1",
+	if (!has_servers && note_profile_topic(messages, TOPIC_SERVERS))
+		report_missing_library(messages, "libdebuginfod.so.1", "libdebuginfod1",
 		                       "DEBUGINFOD_URLS is set, but no debug files are fetched");
 	return has_servers;
 }
 
+/* One download. */
+struct download {
+	const struct profile_messages *messages;
+	time_t start; /* 0: it has not begun */
+};
+
 /* Shows the progress of a download that takes more than two seconds. */
 static int show_progress(struct debuginfod_client *client, long done, long all)
 {
-	static _Thread_local time_t start;
+	struct download *d = server.get_user_data(client);
 	char line[96];
 
-	(void)client;
-	if (!start || done <= 0)
-		start = time(NULL);
-	if (time(NULL) - start < 2)
+	if (!d->start || done <= 0)
+		d->start = time(NULL);
+	if (time(NULL) - d->start < 2)
 		return 0;
 	if (all > 0)
 		snprintf(line, sizeof(line), "fetching a debug file: %ld of %ld", done, all);
 	else
 		snprintf(line, sizeof(line), "fetching a debug file: %ld", done);
-	show_profile_progress(line);
+	show_profile_progress(d->messages, line);
 	return 0;
 }
 
-char *fetch_debug_file(const uint8_t *id, size_t n)
+char *fetch_debug_file(const uint8_t *id, size_t n, struct profile_messages *messages)
 {
 	const char *urls = getenv("DEBUGINFOD_URLS");
+	struct download download = { .messages = messages };
 	struct debuginfod_client *client;
 	char *path = NULL;
 	int fd;
 
-	if (!urls || !*urls || !n || !load_debuginfod())
+	if (!urls || !*urls || !n || !load_debuginfod(messages))
 		return NULL;
 	client = server.begin();
 	if (!client)
 		return NULL;
+	server.set_user_data(client, &download);
 	server.set_progress(client, show_progress);
 	fd = server.find(client, id, (int)n, &path);
 	if (fd >= 0)
 		close(fd);
 	server.end(client);
-	show_profile_progress("");
+	show_profile_progress(messages, "");
 	return fd >= 0 ? path : NULL;
 }

@@ -8,11 +8,13 @@
 /* Each byte of a file is needed once or twice: as a table of symbols, as their names. */
 enum { READS_OF_A_BYTE = 4, FREE_BYTES = 1 << 20 };
 
-struct elf_file elf_file_begin(int fd, uint64_t size, const char *path)
+struct elf_file elf_file_begin(int fd, uint64_t size, const char *path,
+                               struct profile_messages *messages)
 {
 	return (struct elf_file){ .fd = fd,
 		                  .size = size,
-		                  .budget = { .file = path,
+		                  .budget = { .messages = messages,
+		                              .file = path,
 		                              .subject = "functions",
 		                              .unit = "bytes of sections",
 		                              .limit = budget_limit(size, READS_OF_A_BYTE,

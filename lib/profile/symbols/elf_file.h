@@ -28,7 +28,8 @@ struct elf_file {
 };
 
 /* Begins the file with descriptor @fd and @size bytes, called @path in messages, which is kept. */
-struct elf_file elf_file_begin(int fd, uint64_t size, const char *path);
+struct elf_file elf_file_begin(int fd, uint64_t size, const char *path,
+                               struct profile_messages *messages);
 /* Reads @n bytes at @offset. False if the file has fewer. */
 bool elf_read_at(const struct elf_file *e, void *to, size_t n, uint64_t offset);
 /* @n bytes at @offset; the caller frees them. NULL if they are not there, or without memory. */

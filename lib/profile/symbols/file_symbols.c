@@ -60,7 +60,8 @@ static void read_symbol(struct file_symbols *f, struct elf_file *e, const uint8_
 
 static bool has_table_space(struct reading *r, uint64_t size)
 {
-	struct budget b = { .file = r->path,
+	struct budget b = { .messages = r->sources->messages,
+		            .file = r->path,
 		            .subject = "functions",
 		            .unit = "bytes of symbols of all files",
 		            .limit = TABLES_SIZE,
@@ -181,22 +182,23 @@ static char *read_debug_link(struct elf_file *e, uint32_t *checksum)
 /* Is the file @d, whose build id is in @separate, of the same build as @f? */
 static bool is_file_of_same_build(struct elf_file *d, const struct file_symbols *separate,
                                   const struct file_symbols *f, uint32_t checksum,
-                                  struct file_checksums *known)
+                                  const struct symbol_sources *sources)
 {
 	if (f->n_id)
 		return separate->n_id == f->n_id && memcmp(separate->id, f->id, f->n_id) == 0;
-	return budget_allows(&(struct budget){ .file = d->budget.file,
+	return budget_allows(&(struct budget){ .messages = sources->messages,
+	                                       .file = d->budget.file,
 	                                       .subject = "functions",
 	                                       .unit = "bytes whose checksum is computed",
 	                                       .limit = CHECKSUM_SIZE },
 	                     d->size) &&
-	       file_checksums_compute(known, d->fd) == checksum;
+	       file_checksums_compute(sources->checksums, d->fd) == checksum;
 }
 
 bool file_symbols_is_build(int fd, uint64_t size, const char *path, const uint8_t *id, size_t n,
-                           uint32_t checksum, struct file_checksums *known)
+                           uint32_t checksum, const struct symbol_sources *sources)
 {
-	struct elf_file d = elf_file_begin(fd, size, path);
+	struct elf_file d = elf_file_begin(fd, size, path, sources->messages);
 	struct file_symbols separate = { .n_id = 0 }, wanted = { .n_id = 0 };
 
 	if (n)
@@ -205,7 +207,7 @@ bool file_symbols_is_build(int fd, uint64_t size, const char *path, const uint8_
 	if (!elf_read_head(&d))
 		return false;
 	read_segments(&d, &separate);
-	return is_file_of_same_build(&d, &separate, &wanted, checksum, known);
+	return is_file_of_same_build(&d, &separate, &wanted, checksum, sources);
 }
 
 /* Reads the symbols of the separate file at @path into @f, the file of @e. False if it is another
@@ -215,18 +217,17 @@ static bool read_separate_file(struct reading *r, struct elf_file *e, const char
 {
 	struct file_symbols separate = { .n_id = 0 };
 	struct stat st;
-	int fd = trust_open(&r->sources->trust, path, &st);
+	int fd = trust_open(&r->sources->trust, path, &st, r->sources->messages);
 	struct elf_file d;
 	bool is_read;
 
 	if (fd < 0)
 		return false;
-	d = elf_file_begin(fd, (uint64_t)st.st_size, path);
+	d = elf_file_begin(fd, (uint64_t)st.st_size, path, r->sources->messages);
 	is_read = elf_read_head(&d);
 	if (is_read)
 		read_segments(&d, &separate);
-	is_read = is_read &&
-	          is_file_of_same_build(&d, &separate, f, checksum, r->sources->checksums) &&
+	is_read = is_read && is_file_of_same_build(&d, &separate, f, checksum, r->sources) &&
 	          elf_load_sections(&d);
 	if (is_read)
 		read_table_kind(r, &d, f, 0);
@@ -245,11 +246,12 @@ static void read_packed_symbols(struct reading *r, struct elf_file *e, struct fi
 	void *packed = elf_read_named_section(e, ".gnu_debugdata", MAX_PACKED, &size);
 	struct stat st;
 
-	fd = packed ? unpack_debug_data(packed, size) : -1;
+	fd = packed ? unpack_debug_data(packed, size, r->sources->messages) : -1;
 	free(packed);
 	if (fd < 0)
 		return;
-	d = elf_file_begin(fd, fstat(fd, &st) == 0 ? (uint64_t)st.st_size : 0, r->path);
+	d = elf_file_begin(fd, fstat(fd, &st) == 0 ? (uint64_t)st.st_size : 0, r->path,
+	                   r->sources->messages);
 	if (elf_read_head(&d) && elf_load_sections(&d))
 		read_table_kind(r, &d, f, 0);
 	elf_free_sections(&d);
@@ -260,7 +262,7 @@ static void read_packed_symbols(struct reading *r, struct elf_file *e, struct fi
 /* Reads the symbols that a server has. */
 static void read_fetched_symbols(struct reading *r, struct elf_file *e, struct file_symbols *f)
 {
-	char *path = fetch_debug_file(f->id, f->n_id);
+	char *path = fetch_debug_file(f->id, f->n_id, r->sources->messages);
 
 	if (path)
 		read_separate_file(r, e, path, f, 0);

@@ -42,6 +42,7 @@ struct symbol_sources {
 	uint64_t table_bytes;             /* of symbols and names that were read so far */
 	struct trust trust;               /* of these files */
 	struct file_checksums *checksums; /* of separate debug files; NULL: each is read */
+	struct profile_messages *messages;
 };
 
 /* Reads the file @e, whose head was read and which is called @path. e->out_of_memory tells that
@@ -51,9 +52,9 @@ void file_symbols_read(struct file_symbols *f, struct elf_file *e, const char *p
 /* The file's own address of the byte at @offset. False if it is not loaded into memory. */
 bool file_symbols_compute_address(const struct file_symbols *f, uint64_t offset, uint64_t *address);
 /* Is the file with descriptor @fd and @size bytes, called @path, of the build with the @n bytes of
- * @id or, if @n is 0, with the checksum? @known may be NULL. */
+ * @id or, if @n is 0, with the checksum? */
 bool file_symbols_is_build(int fd, uint64_t size, const char *path, const uint8_t *id, size_t n,
-                           uint32_t checksum, struct file_checksums *known);
+                           uint32_t checksum, const struct symbol_sources *sources);
 void file_symbols_free(struct file_symbols *f);
 
 #endif

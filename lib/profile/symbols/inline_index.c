@@ -293,9 +293,11 @@ static struct inline_unit *find_or_add_unit(struct inline_index *index, Dwarf_Di
 	return u;
 }
 
-struct inline_index inline_index_begin(const char *path, uint64_t size)
+struct inline_index inline_index_begin(const char *path, uint64_t size,
+                                       struct profile_messages *messages)
 {
-	const struct budget ranges = { .file = path,
+	const struct budget ranges = { .messages = messages,
+		                       .file = path,
 		                       .subject = "inlined functions",
 		                       .unit = "bytes of ranges of code",
 		                       .limit = budget_limit(size, BYTES_OF_A_BYTE, FREE_BYTES) };

@@ -19,7 +19,8 @@ struct inline_index {
 };
 
 /* Begins the index of the file called @path, which is kept, with @size bytes. */
-struct inline_index inline_index_begin(const char *path, uint64_t size);
+struct inline_index inline_index_begin(const char *path, uint64_t size,
+                                       struct profile_messages *messages);
 /* The names of the functions that are inlined at @address of @unit, the outermost first, with
  * semicolons between; "" without any. Valid as long as the index. NULL without memory. */
 const char *inline_index_names(struct inline_index *index, Dwarf_Die *unit, Dwarf_Addr address);

@@ -103,14 +103,15 @@ static void load_kernel_symbols(struct kernel_symbols *k)
 	if (f)
 		fclose(f);
 	if (is_starved)
-		report_missing_names();
+		report_missing_names(k->messages);
 	if (is_another || is_starved)
 		symbol_table_clear(&k->table);
 	symbol_table_sort(&k->table);
 	if (!k->table.n && k->sources)
 		k->has_file = vmlinux_read(&k->file, &k->recorded, k->sources);
 	if (is_another && !k->has_file)
-		show_profile_message("functions of the kernel are not named: the recording is of "
+		show_profile_message(k->messages,
+		                     "functions of the kernel are not named: the recording is of "
 		                     "another kernel, or of an earlier boot");
 }
 

@@ -15,6 +15,7 @@ struct kernel_symbols {
 	struct recorded_kernel recorded;
 	struct vmlinux file;            /* of a kernel that does not run */
 	struct symbol_sources *sources; /* NULL: files are not read */
+	struct profile_messages *messages;
 };
 
 /* The release of the kernel that was sampled, whose file is searched in @sources. */

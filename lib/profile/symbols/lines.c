@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "profile/dwarf_library.h"
+#include "profile/symbols/file_symbols.h"
 #include "profile/symbols/inline_index.h"
 #include "profile/symbols/symbols.h"
 #include "profile/symbols/unit_ranges.h"
@@ -26,6 +27,7 @@ struct known_address {
 };
 
 struct lines {
+	struct profile_messages *messages;
 	struct dwarf_file file;
 	struct unit_ranges units;
 	struct inline_index inlined;
@@ -36,15 +38,15 @@ struct lines {
 /* ---- files ----------------------------------------------------------------------------------- */
 
 /* Most installed files have no debugging information: their addresses need not be looked up. */
-static bool has_debugging_information(struct dwarf_file *f)
+static bool has_debugging_information(struct lines *l)
 {
 	Dwarf_Addr bias;
 	bool has_any;
 
 	errno = 0;
-	has_any = dw.dwfl_module_getdwarf(f->module, &bias);
+	has_any = dw.dwfl_module_getdwarf(l->file.module, &bias);
 	if (!has_any && errno == ENOMEM)
-		report_missing_names();
+		report_missing_names(l->messages);
 	return has_any;
 }
 
@@ -55,11 +57,13 @@ struct lines *lines_open(const char *path, const struct symbol_sources *sources)
 	if (!lines_are_supported())
 		return NULL;
 	l = calloc(1, sizeof(*l));
-	if (!l)
-		report_missing_names();
-	if (l && dwarf_file_open(&l->file, path, sources) && has_debugging_information(&l->file)) {
-		l->inlined = inline_index_begin(path, dwarf_file_size(&l->file));
-		l->units = unit_ranges_begin(path, dwarf_file_size(&l->file));
+	if (l)
+		l->messages = sources->messages;
+	else
+		report_missing_names(sources->messages);
+	if (l && dwarf_file_open(&l->file, path, sources) && has_debugging_information(l)) {
+		l->inlined = inline_index_begin(path, dwarf_file_size(&l->file), l->messages);
+		l->units = unit_ranges_begin(path, dwarf_file_size(&l->file), l->messages);
 		return l;
 	}
 	lines_close(l);
@@ -128,7 +132,7 @@ static bool grow_table(struct lines *l)
 	struct known_address *known = calloc(size, sizeof(*known));
 
 	if (!known) {
-		report_missing_names();
+		report_missing_names(l->messages);
 		return false;
 	}
 	for (size_t i = 0; i < l->n_slots; i++)
@@ -153,7 +157,7 @@ const struct source_spot *lines_find_spot(struct lines *l, uint64_t address)
 	errno = 0;
 	k->spot = read_source_spot(l, address);
 	if (errno == ENOMEM)
-		report_missing_names();
+		report_missing_names(l->messages);
 	if (k->spot.source && k->spot.inlined) {
 		l->n_addresses++;
 		return &k->spot;

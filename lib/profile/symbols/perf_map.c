@@ -41,7 +41,8 @@ static FILE *open_trusted_file(const struct perf_maps *maps, uint32_t pid, const
 	FILE *f = is_trusted && st.st_size <= MAP_SIZE ? fdopen(fd, "r") : NULL;
 
 	if (fd >= 0 && !is_trusted)
-		show_profile_message("%s is ignored: it belongs to another user than process %lu",
+		show_profile_message(maps->messages,
+		                     "%s is ignored: it belongs to another user than process %lu",
 		                     path, (unsigned long)pid);
 	if (fd >= 0 && !f)
 		close(fd);
@@ -136,9 +137,10 @@ static bool read_lines(struct symbol_table *t, FILE *f, uint32_t *number, struct
 	return is_read;
 }
 
-static struct budget limit_functions(const char *path)
+static struct budget limit_functions(const struct perf_maps *maps, const char *path)
 {
-	return (struct budget){ .file = path,
+	return (struct budget){ .messages = maps->messages,
+		                .file = path,
 		                .subject = "functions",
 		                .unit = "bytes of functions",
 		                .limit = FUNCTIONS_SIZE };
@@ -150,7 +152,8 @@ static void read_map(const struct perf_maps *maps, struct perf_map *map)
 	char path[MAP_PATH];
 	FILE *lines = open_map(maps, map->pid, path),
 	     *dump = map->dump ? open_trusted_file(maps, map->pid, map->dump) : NULL;
-	struct budget of_map = limit_functions(path), of_dump = limit_functions(map->dump);
+	struct budget of_map = limit_functions(maps, path),
+		      of_dump = limit_functions(maps, map->dump);
 	uint32_t number = 0;
 	bool is_read = (!lines || read_lines(&map->table, lines, &number, &of_map)) &&
 	               (!dump || jitdump_read(&map->table, dump, number, &of_dump));
@@ -161,7 +164,7 @@ static void read_map(const struct perf_maps *maps, struct perf_map *map)
 		fclose(dump);
 	map->is_read = true;
 	if (!is_read) {
-		report_missing_names();
+		report_missing_names(maps->messages);
 		symbol_table_clear(&map->table);
 	}
 	symbol_table_sort(&map->table);
@@ -190,7 +193,7 @@ static struct perf_map *create_map(struct perf_maps *maps, uint32_t pid, uint64_
 	                            &failed);
 	if (!map || failed || !pfmi_base_add_hash(&maps->table, hash, maps->n)) {
 		free(map);
-		report_missing_names();
+		report_missing_names(maps->messages);
 		return NULL;
 	}
 	map->pid = pid;
@@ -216,7 +219,7 @@ void perf_maps_note_mapping(struct perf_maps *maps, uint32_t pid, const char *pa
 		return;
 	map->dump = strdup(path);
 	if (!map->dump)
-		report_missing_names();
+		report_missing_names(maps->messages);
 }
 
 const char *perf_maps_find(struct perf_maps *maps, uint32_t pid, uint64_t address)

@@ -8,6 +8,7 @@
 #include "base/hash.h"
 
 struct perf_map;
+struct profile_messages;
 struct trust;
 
 /* Functions that all processes compiled. All zeros is empty. */
@@ -17,11 +18,12 @@ struct perf_maps {
 	uint32_t n;
 	size_t capacity;
 	const struct trust *trust; /* NULL: of running processes */
-	const char *store;         /* the folder beside the recording, with maps; NULL: none */
+	struct profile_messages *messages;
+	const char *store; /* the folder beside the recording, with maps; NULL: none */
 };
 
 /* Notes that process @pid has mapped the file at @path, which is a compiler's dump if it is called
- * jit-PID.dump: compilers map it to tell. Lack of memory is reported by report_missing_names(). */
+ * jit-PID.dump: compilers map it to tell. */
 void perf_maps_note_mapping(struct perf_maps *maps, uint32_t pid, const char *path);
 
 /**

@@ -32,7 +32,7 @@ int pfm_open_symbols(pfm_symbols_t **out, const char *debug_folder)
 		return PFMLIB_ERR_NOMEM;
 	s->debug_folder = debug_folder ? strdup(debug_folder) : NULL;
 	if (!debug_folder || s->debug_folder)
-		files = symbols_open(s->debug_folder);
+		files = symbols_open(s->debug_folder, keep_messages(&s->messages));
 	if (files)
 		symbols_assume_running_kernel(files);
 	tasks_begin(&s->tasks, &s->texts, files);
@@ -122,12 +122,10 @@ static void begin_search(pfm_symbols_t *s, pfm_symbol_t *found)
 		                 .inlined = "",
 		                 .source = "",
 		                 .build_id = "" };
-	keep_messages(&s->messages);
 }
 
 static int end_search(pfm_symbols_t *s, const pfm_symbol_t *found, pfm_symbol_t *out)
 {
-	stop_keeping_messages(&s->messages);
 	if (s->failed || s->tasks.failed || s->texts.failed)
 		return PFMLIB_ERR_NOMEM;
 	base_copy_struct_out(out, found, sizeof(*found));

@@ -63,7 +63,7 @@ struct symbols {
 	bool has_running_kernel;     /* the kernel that was recorded runs */
 };
 
-struct symbols *symbols_open(const char *debug_folder)
+struct symbols *symbols_open(const char *debug_folder, struct profile_messages *messages)
 {
 	struct symbols *all = calloc(1, sizeof(*all));
 
@@ -71,6 +71,7 @@ struct symbols *symbols_open(const char *debug_folder)
 		all->sources.debug_folder = debug_folder ? debug_folder : DEBUG_FOLDER;
 		all->sources.trust = trust_running();
 		all->sources.checksums = &all->checksums;
+		all->sources.messages = all->kernel.messages = messages;
 	}
 	return all;
 }
@@ -96,6 +97,11 @@ void symbols_set_stores(struct symbols *all, const char *recording, const char *
 	all->stores[STORE_OF_USER] = folder ? strdup(folder) : NULL;
 	all->sources.store = all->stores[STORE_OF_USER];
 	all->sources.recording_store = all->stores[STORE_OF_RECORDING];
+}
+
+struct profile_messages *symbols_get_messages(const struct symbols *all)
+{
+	return all->sources.messages;
 }
 
 const struct trust *symbols_get_trust(const struct symbols *all)
@@ -200,7 +206,7 @@ struct object *symbols_get_object(struct symbols *all, const char *path, const u
 	o = list ? create_object(all, &search) : NULL;
 	if (o && pfmi_base_add_hash(&all->object_table, hash, all->n_objects))
 		return all->objects[all->n_objects++] = o;
-	report_missing_names();
+	report_missing_names(all->sources.messages);
 	if (o)
 		free(o->path);
 	free(o);
@@ -261,19 +267,19 @@ static struct file *find_or_read_file(struct object *o, struct elf_file *e, cons
 /* The file at @path, or NULL; @st is set to its status. */
 static struct file *load_file(struct object *o, const char *path, struct stat *st)
 {
-	int fd = trust_open(&o->all->sources.trust, path, st);
+	int fd = trust_open(&o->all->sources.trust, path, st, o->all->sources.messages);
 	struct elf_file e;
 	struct file *f;
 
 	if (fd < 0)
 		return NULL;
-	e = elf_file_begin(fd, (uint64_t)st->st_size, path);
+	e = elf_file_begin(fd, (uint64_t)st->st_size, path, o->all->sources.messages);
 	f = find_or_read_file(o, &e, st);
 	close(e.fd);
 	if (f && !f->path)
 		f->path = strdup(path);
 	if (e.out_of_memory || (f && !f->path))
-		report_missing_names();
+		report_missing_names(o->all->sources.messages);
 	return f;
 }
 
@@ -326,11 +332,13 @@ static void report_missing_file(struct object *o)
 		return;
 	o->is_missing = true;
 	if (o->all->n_missing++ < MISSING_FILES_SHOWN)
-		show_profile_message("functions of %s are not named: the file is gone, or it is of "
+		show_profile_message(o->all->sources.messages,
+		                     "functions of %s are not named: the file is gone, or it is of "
 		                     "another mount namespace or machine",
 		                     o->path);
 	else if (o->all->n_missing == MISSING_FILES_SHOWN + 1)
-		show_profile_message("functions of more files are not named, as these are gone, "
+		show_profile_message(o->all->sources.messages,
+		                     "functions of more files are not named, as these are gone, "
 		                     "too");
 }
 
@@ -349,7 +357,8 @@ static void load_symbols(struct object *o)
 		return; /* [heap], //anon: no file; a dump of a compiler: no program */
 	found = load_file(o, o->path, &st);
 	if (found && !o->n_id && recorded->tv_sec && is_later_time(&st.st_mtim, recorded))
-		show_profile_message("%s has changed since the recording: names may be wrong",
+		show_profile_message(o->all->sources.messages,
+		                     "%s has changed since the recording: names may be wrong",
 		                     o->path);
 	if (!o->n_id || has_wanted_build_id(o, found)) {
 		o->file = found;
@@ -361,7 +370,8 @@ static void load_symbols(struct object *o)
 		return;
 	o->is_missing = found;
 	if (found)
-		show_profile_message("functions of %s are not named: the file has changed since "
+		show_profile_message(o->all->sources.messages,
+		                     "functions of %s are not named: the file has changed since "
 		                     "the recording",
 		                     o->path);
 	else
@@ -411,7 +421,7 @@ const uint8_t *symbols_get_build_id(struct object *o, size_t *n)
 }
 
 /* The text that is printed for @s, in memory of the caller's; NULL if that is its name. */
-static char *make_shown_name(const struct symbol *s)
+static char *make_shown_name(const struct symbol *s, struct profile_messages *messages)
 {
 	bool is_stub = s->is_linkage_stub;
 	bool is_other = is_stub || strnlen(s->name, SYMBOL_SIZE) == SYMBOL_SIZE;
@@ -421,7 +431,7 @@ static char *make_shown_name(const struct symbol *s)
 		shown = strndup(s->name, SYMBOL_SIZE - 1);
 	longer = shown && is_stub ? realloc(shown, strlen(shown) + sizeof(LINKAGE_SUFFIX)) : shown;
 	if (is_other && !longer)
-		report_missing_names();
+		report_missing_names(messages);
 	return longer && is_stub ? strcat(longer, LINKAGE_SUFFIX) : longer ? longer : shown;
 }
 
@@ -435,7 +445,7 @@ const char *symbols_find_name(struct object *o, uint64_t offset)
 	if (!s)
 		return NULL;
 	if (!s->demangled)
-		s->demangled = make_shown_name(s);
+		s->demangled = make_shown_name(s, o->all->sources.messages);
 	return s->demangled ? s->demangled : s->name;
 }
 

@@ -18,13 +18,14 @@
 #define DEBUG_FOLDER "/usr/lib/debug" /* of separate debug files, if no other is given */
 
 struct object;
+struct profile_messages;
 struct stat;
 struct trust;
 struct symbols;
 
-/* @debug_folder: where separate debug files are, NULL for /usr/lib/debug; kept. NULL without
- * memory. */
-struct symbols *symbols_open(const char *debug_folder);
+/* @debug_folder: where separate debug files are, NULL for /usr/lib/debug; kept. Messages of all
+ * symbols go to @messages. NULL without memory. */
+struct symbols *symbols_open(const char *debug_folder, struct profile_messages *messages);
 void symbols_close(struct symbols *all);
 /* Sets who wrote the recording and when, its status: files that are newer, and have no build id to
  * check, are reported. */
@@ -41,6 +42,7 @@ const char *symbols_get_path(struct object *object);
 bool symbols_is_missing(struct object *object);
 /* Whose files name code. */
 const struct trust *symbols_get_trust(const struct symbols *all);
+struct profile_messages *symbols_get_messages(const struct symbols *all);
 /* Sets the release of the kernel that was recorded: [vdso] is named if it is the running one, and
  * functions of the kernel from its file if it is not. */
 void symbols_set_recorded_kernel(struct symbols *all, const char *release);

@@ -8,9 +8,11 @@
 
 enum { BYTES_OF_A_BYTE = 32, FREE_BYTES = 1 << 18 };
 
-struct unit_ranges unit_ranges_begin(const char *path, uint64_t size)
+struct unit_ranges unit_ranges_begin(const char *path, uint64_t size,
+                                     struct profile_messages *messages)
 {
-	return (struct unit_ranges){ .budget = { .file = path,
+	return (struct unit_ranges){ .budget = { .messages = messages,
+		                                 .file = path,
 		                                 .subject = "source lines",
 		                                 .unit = "bytes of ranges of code",
 		                                 .limit = budget_limit(size, BYTES_OF_A_BYTE,

@@ -26,7 +26,8 @@ struct unit_ranges {
 };
 
 /* Begins the ranges of the file called @path, which is kept, with @size bytes. */
-struct unit_ranges unit_ranges_begin(const char *path, uint64_t size);
+struct unit_ranges unit_ranges_begin(const char *path, uint64_t size,
+                                     struct profile_messages *messages);
 /* The unit of @module that holds libdwfl's @address, and in @bias the difference from the unit's
  * own addresses to libdwfl's. libdwfl owns the unit. NULL without debugging information there, or
  * without memory (errno is ENOMEM then). */

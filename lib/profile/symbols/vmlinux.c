@@ -62,14 +62,14 @@ static bool read_file(struct vmlinux *v, const char *path, const struct recorded
                       struct symbol_sources *sources)
 {
 	struct stat st;
-	int fd = trust_open(&sources->trust, path, &st);
+	int fd = trust_open(&sources->trust, path, &st, sources->messages);
 	struct elf_file e;
 	uint64_t value = 0;
 	bool is_read;
 
 	if (fd < 0)
 		return false;
-	e = elf_file_begin(fd, (uint64_t)st.st_size, path);
+	e = elf_file_begin(fd, (uint64_t)st.st_size, path, sources->messages);
 	is_read = elf_read_head(&e) && find_symbol_value(&e, kernel->symbol, &value);
 	if (is_read) {
 		file_symbols_read(&v->symbols, &e, path, sources);
@@ -77,7 +77,7 @@ static bool read_file(struct vmlinux *v, const char *path, const struct recorded
 	}
 	close(e.fd);
 	if (e.out_of_memory)
-		report_missing_names();
+		report_missing_names(sources->messages);
 	return is_read;
 }
 
@@ -95,7 +95,8 @@ bool vmlinux_read(struct vmlinux *v, const struct recorded_kernel *kernel,
 		                   kernel->release);
 
 		if (len > 0 && (size_t)len < sizeof(path) && read_file(v, path, kernel, sources)) {
-			show_profile_message("functions of the kernel are those of %s", path);
+			show_profile_message(sources->messages,
+			                     "functions of the kernel are those of %s", path);
 			return true;
 		}
 	}

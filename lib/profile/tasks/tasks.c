@@ -343,6 +343,7 @@ void tasks_begin(struct recorded_tasks *t, struct text_pool *texts, struct symbo
 		                      .symbols = symbols,
 		                      .processes.size = sizeof(struct process),
 		                      .tasks.size = sizeof(struct task) };
+	t->compiled.messages = symbols ? symbols_get_messages(symbols) : NULL;
 	t->compiled.trust = symbols ? symbols_get_trust(symbols) : NULL;
 	t->compiled.store = symbols ? symbols_get_recording_store(symbols) : NULL;
 	t->generation = t->kernel_generation = 1;

@@ -228,10 +228,11 @@ static bool add_frames(struct chains *c, struct walk *w, bool *is_whole)
 }
 
 /* Reports, once, that call frame information cannot be read. */
-static void report_missing_library(void)
+static void report_missing_library(struct profile_messages *messages)
 {
-	if (is_new_profile_topic(TOPIC_UNWINDING))
+	if (note_profile_topic(messages, TOPIC_UNWINDING))
 		show_profile_message(
+			messages,
 			"libdw is missing: copied stacks are unwound by frame pointers only; "
 			"install libdw1 (to build: libdw-dev)");
 }
@@ -245,7 +246,7 @@ static bool unwind_stack(struct chains *c, pfm_record_t *record, find_code_fn fi
 	bool is_whole;
 
 	if (!dwarf_library_load())
-		report_missing_library();
+		report_missing_library(c->messages);
 	if (!read_registers(s, &w.registers)) {
 		record->truncated |= s->regs.abi ? PFM_TRUNCATED_CHAIN : 0;
 		return true;

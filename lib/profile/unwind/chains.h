@@ -12,6 +12,7 @@
 #include "profile/budget.h"
 
 struct object;
+struct profile_messages;
 
 /* The file that is mapped at an address; object NULL: memory without a file. */
 struct mapped_code {
@@ -27,6 +28,7 @@ struct waiting_thread;
 
 /* All zeros is empty. */
 struct chains {
+	struct profile_messages *messages;
 	uint64_t *words; /* of the last chain that was made */
 	size_t n_words, capacity;
 	struct waiting_sample *first_waiting, *last_waiting,

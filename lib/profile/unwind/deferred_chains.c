@@ -233,7 +233,8 @@ static void free_waiting_sample(struct waiting_sample *w)
 static bool has_space(struct chains *c)
 {
 	if (!c->waiting.limit)
-		c->waiting = (struct budget){ .file = "the recording",
+		c->waiting = (struct budget){ .messages = c->messages,
+			                      .file = "the recording",
 			                      .subject = "call chains",
 			                      .unit = "bytes of records that wait for frames",
 			                      .limit = MAX_WAITING_BYTES };

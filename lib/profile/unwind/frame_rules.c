@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "profile/dwarf_library.h"
+#include "profile/symbols/file_symbols.h"
 #include "profile/symbols/symbols.h"
 
 bool frame_read_word(const struct frame_memory *m, uint64_t address, uint64_t *word)
@@ -52,6 +53,7 @@ struct frame_rule {
 };
 
 struct frame_rules {
+	struct profile_messages *messages;
 	struct dwarf_file file;
 	Dwarf_CFI *cfi; /* or NULL */
 	Dwarf_Addr cfi_bias;
@@ -66,8 +68,10 @@ struct frame_rules *frame_rules_open(const char *path, const struct symbol_sourc
 	if (!dwarf_library_load())
 		return NULL;
 	r = calloc(1, sizeof(*r));
-	if (!r)
-		report_missing_names();
+	if (r)
+		r->messages = sources->messages;
+	else
+		report_missing_names(sources->messages);
 	if (r && dwarf_file_open(&r->file, path, sources)) {
 		/* Debug files can be large and compressed, so they are read only if needed. */
 		r->cfi = dw.dwfl_module_eh_cfi(r->file.module, &r->cfi_bias);
@@ -237,7 +241,7 @@ static const struct frame_rule *find_rule(struct frame_rules *r, uint64_t addres
 	struct frame_rule **slot;
 
 	if (r->n_rules * 2 >= r->n_slots && !grow_slots(r)) {
-		report_missing_names();
+		report_missing_names(r->messages);
 		return NULL;
 	}
 	slot = find_frame_rule_slot(r->slots, r->n_slots, address);
@@ -246,7 +250,7 @@ static const struct frame_rule *find_rule(struct frame_rules *r, uint64_t addres
 	*slot = read_rule(r, address);
 	r->n_rules += *slot != NULL;
 	if (!*slot)
-		report_missing_names();
+		report_missing_names(r->messages);
 	return *slot;
 }
 

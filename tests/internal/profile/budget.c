@@ -19,20 +19,20 @@ static void see_message(void *arg, const char *text)
 static void a_spent_budget_is_reported_once(void **state)
 {
 	struct seen seen = { .n = 0 };
-	const struct profile_messages messages = { .show_message = see_message, .arg = &seen };
-	struct budget b = {
-		.file = "/x", .subject = "functions", .unit = "bytes of symbols", .limit = 10
-	};
+	struct profile_messages messages = { .show_message = see_message, .arg = &seen };
+	struct budget b = { .messages = &messages,
+		            .file = "/x",
+		            .subject = "functions",
+		            .unit = "bytes of symbols",
+		            .limit = 10 };
 
 	(void)state;
-	set_profile_messages(&messages);
 	assert_true(budget_charge(&b, 4));
 	assert_true(budget_charge(&b, 6));
 	assert_int_equal(seen.n, 0);
 	assert_false(budget_charge(&b, 1));
 	assert_false(budget_charge(&b, UINT64_MAX));
 	assert_true(budget_charge(&b, 0));
-	set_profile_messages(NULL);
 	assert_int_equal(seen.n, 1);
 	assert_string_equal(seen.text,
 	                    "functions of /x are incomplete: the limit is 10 bytes of symbols");

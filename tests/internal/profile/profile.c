@@ -89,16 +89,14 @@ static void records_one_by_one(void **state)
 
 static void files_that_are_no_recordings(void **state)
 {
-	const struct profile_messages m = { .show_message = keep_message };
-	const struct profile_messages *before = set_profile_messages(&m);
-	const struct profile_options options = { .keys = KEY_TASK };
+	struct profile_messages m = { .show_message = keep_message };
+	const struct profile_options options = { .keys = KEY_TASK, .messages = &m };
 	struct profile p = { .n_places = 0 };
 
 	(void)state;
 	assert_int_not_equal(profile_read_selected(&p, "/nonexistent", &options), PFMLIB_SUCCESS);
 	assert_string_equal(message, "/nonexistent: no such file; 'pfm record' makes a recording");
 	profile_free(&p);
-	set_profile_messages(before);
 }
 
 static void names_of_events(void **state)

@@ -26,7 +26,7 @@ static void waits_end_at_the_next_arrival(void **state)
 	add_switch(&t, 0, 290);
 	add_switch(&t, MISC_OUT, 300);
 	tiny_end(&t, NULL);
-	w = waits_read(t.path);
+	w = waits_read(t.path, NULL);
 	assert_non_null(w);
 	assert_int_equal(waits_find(w, TINY_PID, 99), 31);
 	assert_int_equal(waits_find(w, TINY_PID, 130), 160);
@@ -48,10 +48,10 @@ static void recordings_without_switches(void **state)
 	tiny_begin(&t);
 	tiny_add_comm(&t, "prog");
 	tiny_end(&t, NULL);
-	assert_null(waits_read(t.path));
+	assert_null(waits_read(t.path, NULL));
 	tiny_remove(&t);
-	assert_null(waits_read(t.path));
-	assert_null(waits_read("-"));
+	assert_null(waits_read(t.path, NULL));
+	assert_null(waits_read("-", NULL));
 	waits_free(NULL);
 }
 

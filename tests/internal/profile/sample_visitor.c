@@ -48,9 +48,9 @@ static void samples_of_a_recording_in_order(void **state)
 
 	(void)state;
 	write_samples(&t);
-	assert_int_equal(open_visited_recording(&session, t.path, &error), PFMLIB_SUCCESS);
-	begin_sample_visit(&v, session, SOURCE_RECORDING, &losses);
-	assert_true(visit_tasks(&v, &texts, open_recorded_symbols(t.path, NULL, NULL)));
+	assert_int_equal(open_visited_recording(&session, t.path, NULL, &error), PFMLIB_SUCCESS);
+	begin_sample_visit(&v, session, SOURCE_RECORDING, &losses, NULL);
+	assert_true(visit_tasks(&v, &texts, open_recorded_symbols(t.path, NULL, NULL, NULL)));
 	assert_int_equal(visit_all(&v, &texts), 2);
 	assert_int_equal(v.recorded.last, 20);
 	end_sample_visit(&v);
@@ -69,8 +69,8 @@ static void samples_without_tasks(void **state)
 
 	(void)state;
 	write_samples(&t);
-	assert_int_equal(open_visited_recording(&session, t.path, &error), PFMLIB_SUCCESS);
-	begin_sample_visit(&v, session, SOURCE_RECORDING, &losses);
+	assert_int_equal(open_visited_recording(&session, t.path, NULL, &error), PFMLIB_SUCCESS);
+	begin_sample_visit(&v, session, SOURCE_RECORDING, &losses, NULL);
 	assert_int_equal(visit_all(&v, NULL), 2);
 	end_sample_visit(&v);
 	pfm_close_session(session);
@@ -91,7 +91,7 @@ static void records_that_a_caller_gives(void **state)
 	(void)state;
 	write_samples(&t);
 	assert_int_equal(pfm_open_recording(&session, t.path, NULL), PFMLIB_SUCCESS);
-	begin_sample_visit(&v, session, SOURCE_CALLER, &losses);
+	begin_sample_visit(&v, session, SOURCE_CALLER, &losses, NULL);
 	assert_int_equal(visit_next_sample(&v, &s), 0);
 	while (pfm_next_record(session, &record) == 1) {
 		unsigned before = n;

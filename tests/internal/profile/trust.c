@@ -48,13 +48,13 @@ static void files_that_are_opened(void **state)
 {
 	const struct trust t = trust_recording("-");
 	struct stat st;
-	int fd = trust_open(&t, "/proc/self/exe", &st);
+	int fd = trust_open(&t, "/proc/self/exe", &st, NULL);
 
 	(void)state;
 	assert_true(fd >= 0);
 	close(fd);
-	assert_true(trust_open(&t, "/nonexistent", &st) < 0);
-	assert_true(trust_open(&t, "/dev/null", &st) < 0);
+	assert_true(trust_open(&t, "/nonexistent", &st, NULL) < 0);
+	assert_true(trust_open(&t, "/dev/null", &st, NULL) < 0);
 	assert_int_equal(trust_recording("/proc/self/exe").recorder, st.st_uid);
 }
 

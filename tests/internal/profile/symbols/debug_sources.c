@@ -23,7 +23,7 @@ static void unpacks_xz(void **state)
 		print_message("liblzma.so.5 is missing (Debian package liblzma5)\n");
 		skip();
 	}
-	fd = unpack_debug_data(packed, sizeof(packed));
+	fd = unpack_debug_data(packed, sizeof(packed), NULL);
 	assert_true(fd >= 0);
 	assert_int_equal(pread(fd, text, sizeof(text), 0), 11);
 	assert_string_equal(text, "an ELF file");
@@ -37,8 +37,8 @@ static void damaged_data_is_refused(void **state)
 	(void)state;
 	memcpy(damaged, packed, sizeof(packed));
 	damaged[30] ^= 1;
-	assert_int_equal(unpack_debug_data(damaged, sizeof(damaged)), -1);
-	assert_int_equal(unpack_debug_data(packed, 20), -1);
+	assert_int_equal(unpack_debug_data(damaged, sizeof(damaged), NULL), -1);
+	assert_int_equal(unpack_debug_data(packed, 20, NULL), -1);
 }
 
 static void asks_no_debuginfo_server_by_default(void **state)
@@ -47,7 +47,7 @@ static void asks_no_debuginfo_server_by_default(void **state)
 
 	(void)state;
 	unsetenv("DEBUGINFOD_URLS");
-	assert_null(fetch_debug_file(id, sizeof(id)));
+	assert_null(fetch_debug_file(id, sizeof(id), NULL));
 }
 
 UNIT(profile_debug_sources, cmocka_unit_test(unpacks_xz), cmocka_unit_test(damaged_data_is_refused),

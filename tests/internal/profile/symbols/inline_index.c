@@ -31,8 +31,8 @@ static void the_inlined_function_at_an_address(void **state)
 {
 	(void)state;
 #ifdef HAVE_LIBDW
-	struct inline_index index = inline_index_begin("/proc/self/exe", 1 << 24);
-	struct unit_ranges units = unit_ranges_begin("/proc/self/exe", 1 << 24);
+	struct inline_index index = inline_index_begin("/proc/self/exe", 1 << 24, NULL);
+	struct unit_ranges units = unit_ranges_begin("/proc/self/exe", 1 << 24, NULL);
 	struct dwarf_file f;
 	struct own_code code;
 	Dwarf_Addr bias;

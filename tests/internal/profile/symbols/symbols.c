@@ -15,7 +15,7 @@ static __attribute__((noinline)) int function_to_find(int n)
 static void a_function_of_this_program(void **state)
 {
 	struct own_code code = find_own_code((uint64_t)(uintptr_t)function_to_find);
-	struct symbols *all = symbols_open(NULL);
+	struct symbols *all = symbols_open(NULL, NULL);
 	struct object *o = symbols_get_object(all, code.path, NULL, 0);
 	struct symbol_range range;
 
@@ -33,7 +33,7 @@ static void another_build_has_no_names(void **state)
 {
 	static const uint8_t other[20] = { 1, 2, 3 };
 	struct own_code code = find_own_code((uint64_t)(uintptr_t)function_to_find);
-	struct symbols *all = symbols_open(NULL);
+	struct symbols *all = symbols_open(NULL, NULL);
 
 	(void)state;
 	assert_null(symbols_find_name(symbols_get_object(all, code.path, other, sizeof(other)),

@@ -17,7 +17,7 @@ static void a_unit_by_its_ranges(void **state)
 {
 	(void)state;
 #ifdef HAVE_LIBDW
-	struct unit_ranges r = unit_ranges_begin("/proc/self/exe", 1 << 24);
+	struct unit_ranges r = unit_ranges_begin("/proc/self/exe", 1 << 24, NULL);
 	struct dwarf_file f;
 	struct own_code code;
 	Dwarf_Addr bias = 0;
