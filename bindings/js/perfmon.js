@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The encoder of libperfmon in WebAssembly: perfmon.wasm is the code, perfmon.pmdb the tables.
+// The encoder of libperfmon in WebAssembly: perfmon.wasm is the code, perfmon.tables the tables.
 
 /** Why a call failed. */
 export class PerfmonError extends Error {
@@ -154,11 +154,21 @@ export class Perfmon {
   }
 }
 
+// The words from wordsAt on are four rows of bytes, lowest bytes first: they compress better so.
+function unpack(image, wordsAt, memory, at) {
+  const n = (image.length - wordsAt) / 4;
+  const out = new DataView(memory, at + wordsAt);
+  const byte = (word, row) => image[wordsAt + row * n + word] << (8 * row);
+  new Uint8Array(memory, at).set(image.subarray(0, wordsAt));
+  for (let i = 0; i < n; i++)
+    out.setUint32(4 * i, byte(i, 0) | byte(i, 1) | byte(i, 2) | byte(i, 3), true);
+}
+
 /** Loads the module and the tables: from this folder, or what the options give. */
 export async function open({ wasm, tables } = {}) {
   const [code, image] = await Promise.all([
     wasm ?? readBytes(new URL("perfmon.wasm", import.meta.url)),
-    tables ?? readBytes(new URL("perfmon.pmdb", import.meta.url)),
+    tables ?? readBytes(new URL("perfmon.tables", import.meta.url)),
   ]);
   let exports = null;
   const imports = { wasi_snapshot_preview1: makeImports(() => exports.memory) };
@@ -166,8 +176,8 @@ export async function open({ wasm, tables } = {}) {
   exports = instance.exports;
   exports._initialize?.();
   if (image.length !== exports.perfmon_tables_size())
-    throw new Error("perfmon.pmdb is not of the build of perfmon.wasm");
-  new Uint8Array(exports.memory.buffer).set(image, exports.perfmon_tables());
+    throw new Error("perfmon.tables is not of the build of perfmon.wasm");
+  unpack(image, exports.perfmon_words_at(), exports.memory.buffer, exports.perfmon_tables());
   const rc = exports.perfmon_open();
   if (rc < 0) throw new PerfmonError({ rc });
   return new Perfmon(exports);

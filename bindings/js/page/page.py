@@ -34,7 +34,7 @@ def main(package, folder):
         f.write(page)
     with open(os.path.join(folder, "data.js"), "w", encoding="utf-8") as f:
         f.write('globalThis.perfmonData = { wasm: "%s", tables: "%s" };\n' %
-                (encoded(package, "perfmon.wasm"), encoded(package, "perfmon.pmdb")))
+                (encoded(package, "perfmon.wasm"), encoded(package, "perfmon.tables")))
 
 
 if __name__ == "__main__":

@@ -15,7 +15,8 @@
 
 enum { TEXTS_MAX = 128, GROUP_MAX = 4096 };
 
-/* The built-in image: PERFMON_TABLES_SIZE bytes of perfmon.pmdb. */
+/* The built-in image: PERFMON_TABLES_SIZE bytes, of which perfmon.tables has those from
+ * PERFMON_WORDS_AT on in another order (bindings/js/pack.py). */
 _Alignas(64) char pfmi_builtin_image[PERFMON_TABLES_SIZE];
 static pfm_ctx_t *ctx;
 
@@ -152,6 +153,12 @@ EXPORT("perfmon_tables_size")
 unsigned perfmon_tables_size(void)
 {
 	return sizeof(pfmi_builtin_image);
+}
+
+EXPORT("perfmon_words_at")
+unsigned perfmon_words_at(void)
+{
+	return PERFMON_WORDS_AT;
 }
 
 EXPORT("perfmon_allocate")
