@@ -261,6 +261,22 @@ bool option_number(struct command_args *args, const char *name, const char *valu
 	return false;
 }
 
+bool option_percent(struct command_args *args, const char *name, const char *value, double most,
+                    double *out)
+{
+	char *end;
+	double percent = strtod(value, &end);
+
+	if (end != value && strcmp(end + (*end == '%'), "") == 0 && percent >= 0 &&
+	    percent <= most) {
+		*out = percent / 100;
+		return true;
+	}
+	args->status = report_usage_error(args, "%s: expected a percentage from 0 to %g, got '%s'.",
+	                                  name, most, value);
+	return false;
+}
+
 int check_option_rules(const struct command_args *args, const struct option_rule *rules, size_t n)
 {
 	for (size_t i = 0; i < n; i++)

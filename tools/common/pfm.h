@@ -61,6 +61,10 @@ int next_option(struct command_args *args, const char **value);
  * false. */
 bool option_number(struct command_args *args, const char *name, const char *value, uint64_t min,
                    uint64_t max, uint64_t *out);
+/* Parses "5%", "5" or "0.5%" as a fraction of at most @most percent. Reports other text and returns
+ * false. */
+bool option_percent(struct command_args *args, const char *name, const char *value, double most,
+                    double *out);
 /* A mistake in the options as a whole. */
 struct option_rule {
 	bool is_broken;

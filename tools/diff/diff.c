@@ -157,23 +157,6 @@ static int print_diff(struct diff_job *job)
 	return report_regressions(job);
 }
 
-/* Reads "5%", "5" or "0.5%" as a fraction. */
-static bool read_percent(struct command_args *args, const char *name, const char *value,
-                         double most, double *out)
-{
-	char *end;
-	double percent = strtod(value, &end);
-
-	if (end != value && strcmp(end + (*end == '%'), "") == 0 && percent >= 0 &&
-	    percent <= most) {
-		*out = percent / 100;
-		return true;
-	}
-	args->status = report_usage_error(args, "%s: expected a percentage from 0 to %g, got '%s'.",
-	                                  name, most, value);
-	return false;
-}
-
 /* Reads two positive numbers with a comma between. */
 static bool read_numbers(const char *text, double numbers[SIDES])
 {
@@ -214,9 +197,9 @@ static bool apply_option(struct command_args *args, struct diff_job *job, int id
 		set_divisor(&job->diff, strcmp(value, "second") == 0 ? "time" : value);
 		return true;
 	case OPT_FAIL_ABOVE:
-		return read_percent(args, "--fail-above", value, 1e6, &job->fail_above);
+		return option_percent(args, "--fail-above", value, 1e6, &job->fail_above);
 	case OPT_CONFIDENCE:
-		return read_percent(args, "--confidence", value, 99.9999, &job->diff.confidence);
+		return option_percent(args, "--confidence", value, 99.9999, &job->diff.confidence);
 	case 'e': job->diff.event = value; return true;
 	case OPT_TASK: job->diff.options.task = value; return true;
 	case OPT_SYMBOL: job->diff.options.symbol = value; return true;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* pfm diff of results of regions: files of pfm stat --regions --json.
  *
- * The value of a region is its mean for each visit. With several processes on a side, such as those
- * of several runs, the processes are the sample; else the visits are. */
+ * The value of a region is its mean for each visit. With several runs on a side, the runs are the
+ * sample; else the visits are. A process without the number of its run is a run. */
 #include "diff/regions.h"
 #include "base/text_output.h"
 #include "common/pfm.h"
+#include "diff/region_rows.h"
 #include "diff/stats.h"
 #include "diff/table.h"
 
@@ -14,34 +15,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A metric of a region in one process. */
-struct observation {
-	json_t *row; /* has the texts */
-	const char *region, *parent, *metric;
-	enum diff_side_name { OLD, NEW } side;
-	double value, visits, variance; /* of a visit; variance: negative if unknown */
-};
-
 struct sample {
-	unsigned n; /* processes */
+	unsigned n; /* runs */
 	double sum, squares;
-	double visits, variance; /* of the last process */
+	double visits, variance; /* of the last run */
 };
 
 struct change {
-	const struct observation *of;
+	const struct region_value *of;
 	struct sample sides[SIDES];
 	double means[SIDES], errors[SIDES], freedom; /* error: variance of the mean */
 	double low, high, probability;
 	bool is_significant;
 };
 
+/* A region that one side has entered. */
+struct lone_region {
+	const struct region_value *of;
+	unsigned side;
+};
+
 struct region_diff {
-	struct observation *observations;
-	size_t n, room;
+	const struct region_comparison *how;
+	struct region_values values;
 	struct change *changes;
-	size_t n_changes;
-	double confidence;
+	struct lone_region *lone;
+	size_t n_changes, n_lone;
 };
 
 bool is_region_file(const char *path)
@@ -54,128 +53,17 @@ bool is_region_file(const char *path)
 	return c == '{';
 }
 
-/* ---- reading ----------------------------------------------------------------------------- */
-
-static bool add_observation(struct region_diff *d, const struct observation *o)
-{
-	if (d->n == d->room) {
-		size_t room = d->room ? 2 * d->room : 64;
-		struct observation *more = realloc(d->observations, room * sizeof(*more));
-
-		if (!more)
-			return false;
-		d->observations = more;
-		d->room = room;
-	}
-	d->observations[d->n] = *o;
-	json_incref(o->row);
-	d->n++;
-	return true;
-}
-
-static double get_variance(const json_t *of)
-{
-	const json_t *variance = json_object_get(of, "variance");
-
-	return json_is_number(variance) ? json_number_value(variance) : -1;
-}
-
-/* Adds the metric called @metric, whose sum and variance are in @of, over @visits. */
-static bool add_metric(struct region_diff *d, struct observation *o, const char *metric,
-                       const json_t *of, const json_t *visits)
-{
-	const json_t *sum = json_object_get(of, "inclusive");
-
-	if (!json_is_number(sum) || !(json_number_value(visits) > 0))
-		return true;
-	o->metric = metric;
-	o->visits = json_number_value(visits);
-	o->value = json_number_value(sum) / o->visits;
-	o->variance = get_variance(of);
-	return add_observation(d, o);
-}
-
-/* Adds a line of a file. False without memory. */
-static bool add_line(struct region_diff *d, json_t *row, enum diff_side_name side)
-{
-	const char *region = json_string_value(json_object_get(row, "region")),
-		   *parent = json_string_value(json_object_get(row, "parent")),
-		   *thread = json_string_value(json_object_get(row, "thread"));
-	const json_t *counts = json_object_get(row, "counts"), *visits, *count;
-	struct observation o = { row, region, parent ? parent : "", NULL, side, 0, 0, 0 };
-	size_t i;
-
-	if (!region || !thread || strcmp(thread, "all") != 0)
-		return true;
-	visits = json_object_get(row, "outermost");
-	visits = visits ? visits : json_object_get(row, "visits");
-	if (!add_metric(d, &o, "wall_ns", json_object_get(row, "wall_ns"), visits))
-		return false;
-	json_array_foreach (counts, i, count) {
-		const char *event = json_string_value(json_object_get(count, "event"));
-
-		if (event && !add_metric(d, &o, event, count, json_object_get(count, "visits")))
-			return false;
-	}
-	return true;
-}
-
-/* Reads @path. Returns an exit status. */
-static int read_file(struct region_diff *d, const char *path, enum diff_side_name side)
-{
-	FILE *in = fopen(path, "re");
-	size_t size = 0, number = 0;
-	char *line = NULL;
-	int status = EXIT_DONE;
-	json_error_t error;
-	ssize_t n;
-
-	if (!in) {
-		fprintf(stderr, "pfm diff: %s: %s\n", path, strerror(errno));
-		return EXIT_TROUBLE;
-	}
-	while (status == EXIT_DONE && (n = getline(&line, &size, in)) > 0) {
-		json_t *row = json_loadb(line, (size_t)n, JSON_REJECT_DUPLICATES, &error);
-
-		number++;
-		if (!row) {
-			fprintf(stderr,
-			        "pfm diff: %s: line %zu is not JSON: expected a file of pfm stat "
-			        "--regions --json\n",
-			        path, number);
-			status = EXIT_TROUBLE;
-		} else if (!add_line(d, row, side)) {
-			status = report_no_memory();
-		}
-		json_decref(row);
-	}
-	free(line);
-	fclose(in);
-	return status;
-}
-
 /* ---- comparing --------------------------------------------------------------------------- */
 
-static int compare_places(const struct observation *x, const struct observation *y)
+static void add_to_sample(struct sample *s, const struct region_value *v)
 {
-	int order = strcmp(x->region, y->region);
+	const double value = v->is_total ? v->sum : v->sum / v->visits;
 
-	order = order ? order : strcmp(x->parent, y->parent);
-	return order ? order : strcmp(x->metric, y->metric);
-}
-
-static int compare_observations(const void *a, const void *b)
-{
-	return compare_places(a, b);
-}
-
-static void add_to_sample(struct sample *s, const struct observation *o)
-{
 	s->n++;
-	s->sum += o->value;
-	s->squares += o->value * o->value;
-	s->visits = o->visits;
-	s->variance = o->variance;
+	s->sum += value;
+	s->squares += value * value;
+	s->visits = v->visits;
+	s->variance = v->variance;
 }
 
 /* Computes mean, variance of the mean, and degrees of freedom. False if one visit is all. */
@@ -200,62 +88,89 @@ static bool evaluate_sample(const struct sample *s, double *mean, double *error,
 static void evaluate_change(struct change *c, double confidence)
 {
 	double freedom[SIDES], error, t, ratio;
+	bool is_known = true;
 
 	c->probability = 1;
 	c->low = -INFINITY;
 	c->high = INFINITY;
 	for (unsigned side = 0; side < SIDES; side++)
-		if (!evaluate_sample(&c->sides[side], &c->means[side], &c->errors[side],
-		                     &freedom[side]))
-			return;
-	error = c->errors[OLD] + c->errors[NEW];
-	c->freedom = error > 0 ? error * error /
-	                                 (c->errors[OLD] * c->errors[OLD] / freedom[OLD] +
-	                                  c->errors[NEW] * c->errors[NEW] / freedom[NEW])
-	                       : 1;
-	ratio = c->means[NEW] / c->means[OLD];
-	c->low = c->high = ratio - 1;
-	if (!(error > 0)) {
-		c->probability = c->means[NEW] == c->means[OLD];
+		is_known &= evaluate_sample(&c->sides[side], &c->means[side], &c->errors[side],
+		                            &freedom[side]);
+	if (!is_known)
 		return;
-	}
-	c->probability = compute_student_probability((c->means[NEW] - c->means[OLD]) / sqrt(error),
-	                                             c->freedom);
+	error = c->errors[OLD_SIDE] + c->errors[NEW_SIDE];
+	c->freedom =
+		error > 0 ? error * error /
+				    (c->errors[OLD_SIDE] * c->errors[OLD_SIDE] / freedom[OLD_SIDE] +
+	                             c->errors[NEW_SIDE] * c->errors[NEW_SIDE] / freedom[NEW_SIDE])
+			  : 1;
+	if (error > 0)
+		c->probability = compute_student_probability(
+			(c->means[NEW_SIDE] - c->means[OLD_SIDE]) / sqrt(error), c->freedom);
+	else
+		c->probability = c->means[NEW_SIDE] == c->means[OLD_SIDE];
+	if (!(c->means[OLD_SIDE] > 0))
+		return;
+	ratio = c->means[NEW_SIDE] / c->means[OLD_SIDE];
+	c->low = c->high = ratio - 1;
 	t = student_quantile(confidence, c->freedom) *
-	    sqrt(c->errors[NEW] + ratio * ratio * c->errors[OLD]) / c->means[OLD];
+	    sqrt(c->errors[NEW_SIDE] + ratio * ratio * c->errors[OLD_SIDE]) / c->means[OLD_SIDE];
 	c->low -= t;
 	c->high += t;
 }
 
-/* Makes a change of each place that both sides have. False without memory. */
-static bool group_observations(struct region_diff *d)
+/* Notes a region that one side alone has entered. Each region has a value for its visits. */
+static void add_lone_region(struct region_diff *d, const struct change *c)
 {
-	if (d->n)
-		qsort(d->observations, d->n, sizeof(*d->observations), compare_observations);
-	d->changes = calloc(d->n + 1, sizeof(*d->changes));
-	for (size_t i = 0, n; d->changes && i < d->n; i += n) {
+	if (c->of->is_total)
+		d->lone[d->n_lone++] =
+			(struct lone_region){ c->of, c->sides[NEW_SIDE].n ? NEW_SIDE : OLD_SIDE };
+}
+
+/* A region that is entered as often as before needs no line about that. */
+static bool is_same_number(const struct change *c)
+{
+	return c->of->is_total && c->means[OLD_SIDE] == c->means[NEW_SIDE];
+}
+
+/* Makes a change of each place that both sides have. False without memory. */
+static bool group_values(struct region_diff *d)
+{
+	const struct region_values *v = &d->values;
+
+	join_region_values(&d->values);
+	d->changes = calloc(v->n + 1, sizeof(*d->changes));
+	d->lone = calloc(v->n + 1, sizeof(*d->lone));
+	for (size_t i = 0, n; d->changes && d->lone && i < v->n; i += n) {
 		struct change *c = &d->changes[d->n_changes];
 
-		*c = (struct change){ .of = &d->observations[i] };
-		for (n = 0; i + n < d->n && compare_places(c->of, c->of + n) == 0; n++)
+		*c = (struct change){ .of = &v->at[i] };
+		for (n = 0; i + n < v->n && compare_region_places(c->of, c->of + n) == 0; n++)
 			add_to_sample(&c->sides[c->of[n].side], &c->of[n]);
-		if (c->sides[OLD].n && c->sides[NEW].n && c->sides[OLD].sum > 0) {
-			evaluate_change(c, d->confidence);
-			d->n_changes++;
+		if (!c->sides[OLD_SIDE].n || !c->sides[NEW_SIDE].n) {
+			add_lone_region(d, c);
+		} else if (c->sides[OLD_SIDE].sum > 0 || c->sides[NEW_SIDE].sum > 0) {
+			evaluate_change(c, d->how->confidence);
+			d->n_changes += !is_same_number(c);
 		}
 	}
-	return d->changes != NULL;
+	return d->changes && d->lone;
+}
+
+/* The growth of the mean as a fraction of the old one; infinite from 0. */
+static double get_growth(const struct change *c)
+{
+	return c->means[OLD_SIDE] > 0 ? c->means[NEW_SIDE] / c->means[OLD_SIDE] - 1 : INFINITY;
 }
 
 static int compare_changes(const void *a, const void *b)
 {
 	const struct change *x = a, *y = b;
-	double i = fabs(x->means[NEW] / x->means[OLD] - 1),
-	       j = fabs(y->means[NEW] / y->means[OLD] - 1);
+	double i = fabs(get_growth(x)), j = fabs(get_growth(y));
 
 	if (x->is_significant != y->is_significant)
 		return x->is_significant ? -1 : 1;
-	return i != j ? (i > j ? -1 : 1) : compare_places(x->of, y->of);
+	return i != j ? (i > j ? -1 : 1) : compare_region_places(x->of, y->of);
 }
 
 /* Marks changes so that comparisons of equal programs have no mark at all in most cases, however
@@ -270,7 +185,7 @@ static bool mark_changes(struct region_diff *d)
 	is_done = p && adjust_probabilities(p, d->n_changes, FALSE_ALARMS);
 	for (size_t i = 0; is_done && i < d->n_changes; i++) {
 		d->changes[i].probability = p[i];
-		d->changes[i].is_significant = p[i] < 1 - d->confidence;
+		d->changes[i].is_significant = p[i] < 1 - d->how->confidence;
 	}
 	free(p);
 	if (is_done)
@@ -280,95 +195,156 @@ static bool mark_changes(struct region_diff *d)
 
 /* ---- printing ---------------------------------------------------------------------------- */
 
-static void print_change(const struct change *c)
+static void print_place(FILE *out, const struct region_value *of)
 {
-	char interval[32] = "unknown";
+	base_put_line(out, of->region);
+	if (*of->parent) {
+		fputs(" (in ", out);
+		base_put_line(out, of->parent);
+		fputc(')', out);
+	}
+	fputc('\n', out);
+}
+
+static void print_change(FILE *out, const struct change *c)
+{
+	char interval[32] = "unknown", change[32] = "from 0";
 
 	if (isfinite(c->low))
 		snprintf(interval, sizeof(interval), "%+.2f to %+.2f %%", 100 * c->low,
 		         100 * c->high);
-	printf("%c %+9.2f %%  %-20s %11.5g %11.5g  ", c->is_significant ? '*' : ' ',
-	       100 * (c->means[NEW] / c->means[OLD] - 1), interval, c->means[OLD], c->means[NEW]);
-	base_put_line(stdout, c->of->metric);
-	printf("  ");
-	base_put_line(stdout, c->of->region);
-	if (*c->of->parent) {
-		printf(" (in ");
-		base_put_line(stdout, c->of->parent);
-		printf(")");
-	}
-	printf("\n");
+	if (c->means[OLD_SIDE] > 0)
+		snprintf(change, sizeof(change), "%+.2f %%", get_growth(c) * 100);
+	fprintf(out, "%c %11s  %-20s %11.5g %11.5g  ", c->is_significant ? '*' : ' ', change,
+	        interval, c->means[OLD_SIDE], c->means[NEW_SIDE]);
+	base_put_line(out, c->of->metric);
+	fputs(c->of->is_total ? " of a run  " : "  ", out);
+	print_place(out, c->of);
 }
 
-static void print_table(const struct region_diff *d)
+static void print_table(FILE *out, const struct region_diff *d)
 {
+	static const char *const sides[SIDES] = { "old", "new" };
 	size_t n = 0;
 
-	printf("       change  %-20s %11s %11s  metric of a visit  region\n", "interval", "old",
-	       "new");
+	fprintf(out, "       change  %-20s %11s %11s  metric of a visit  region\n", "interval",
+	        "old", "new");
 	for (size_t i = 0; i < d->n_changes; i++) {
-		print_change(&d->changes[i]);
+		print_change(out, &d->changes[i]);
 		n += d->changes[i].is_significant;
 	}
+	for (size_t i = 0; i < d->n_lone; i++) {
+		fprintf(out, "Only in %s: ", sides[d->lone[i].side]);
+		print_place(out, d->lone[i].of);
+	}
 	if (!n)
-		printf("No significant difference.\n");
+		fputs("No significant difference.\n", out);
 }
 
-static void print_json(const struct region_diff *d)
+static void begin_json(struct json *j, const struct region_value *of)
 {
+	put_begin(j, NULL, '{');
+	put_text(j, "region", of->region);
+	put_text(j, "parent", of->parent);
+}
+
+static void end_json(struct json *j)
+{
+	put_end(j, '}');
+	put_line(j);
+}
+
+static void print_json(FILE *out, const struct region_diff *d)
+{
+	struct json j = { .out = out };
+
 	for (size_t i = 0; i < d->n_changes; i++) {
 		const struct change *c = &d->changes[i];
-		struct json j = { .out = stdout };
 
-		put_begin(&j, NULL, '{');
-		put_text(&j, "region", c->of->region);
-		put_text(&j, "parent", c->of->parent);
+		begin_json(&j, c->of);
 		put_text(&j, "metric", c->of->metric);
-		put_number(&j, "old", c->means[OLD]);
-		put_number(&j, "new", c->means[NEW]);
-		put_number(&j, "change", c->means[NEW] / c->means[OLD] - 1);
+		put_number(&j, "old", c->means[OLD_SIDE]);
+		put_number(&j, "new", c->means[NEW_SIDE]);
+		put_number(&j, "change", get_growth(c));
 		put_number(&j, "low", c->low);
 		put_number(&j, "high", c->high);
 		put_number(&j, "probability", c->probability);
 		put_bool(&j, "significant", c->is_significant);
-		put_end(&j, '}');
-		put_line(&j);
+		end_json(&j);
+	}
+	for (size_t i = 0; i < d->n_lone; i++) {
+		begin_json(&j, d->lone[i].of);
+		put_text(&j, "only", d->lone[i].side == NEW_SIDE ? "new" : "old");
+		end_json(&j);
 	}
 }
 
-static int report_slower(const struct region_diff *d, double limit)
+/* A value that was 0 has grown beyond each limit. */
+static bool has_grown(const struct change *c, double limit)
 {
+	return c->is_significant && (c->means[OLD_SIDE] > 0 ? c->low > limit : true);
+}
+
+static int report_slower(const struct region_diff *d)
+{
+	const double limit = d->how->limit;
 	size_t n = 0;
 
 	for (size_t i = 0; limit >= 0 && i < d->n_changes; i++)
-		n += d->changes[i].is_significant && d->changes[i].low > limit;
+		n += has_grown(&d->changes[i], limit);
 	if (!n)
 		return EXIT_DONE;
-	fprintf(stderr, "pfm diff: %zu value%s of regions grew by more than %g%%\n", n,
+	fprintf(stderr, "%s: %zu value%s of regions grew by more than %g%%\n", d->how->command, n,
 	        n > 1 ? "s" : "", 100 * limit);
 	return EXIT_REGRESSED;
 }
 
-int diff_region_files(const struct diff_job *job)
+int compare_region_texts(const struct region_comparison *how, const struct region_text *texts,
+                         unsigned n)
 {
-	struct region_diff d = { .confidence = job->diff.confidence };
+	struct region_diff d = { .how = how };
 	int status = EXIT_DONE;
 
-	for (unsigned i = 0; i < job->diff.n_recordings && status == EXIT_DONE; i++)
-		status = read_file(&d, job->diff.recordings[i].path,
-		                   job->diff.recordings[i].side == OLD_SIDE ? OLD : NEW);
-	if (status == EXIT_DONE && (!group_observations(&d) || !mark_changes(&d)))
+	for (unsigned i = 0; i < n && status == EXIT_DONE; i++)
+		status = read_region_values(&d.values, texts[i].in, texts[i].path, texts[i].side,
+		                            texts[i].is_run);
+	if (status == EXIT_DONE && (!group_values(&d) || !mark_changes(&d)))
 		status = report_no_memory();
 	if (status == EXIT_DONE) {
-		if (job->json)
-			print_json(&d);
-		else
-			print_table(&d);
-		status = report_slower(&d, job->fail_above);
+		(how->json ? print_json : print_table)(how->out, &d);
+		status = report_slower(&d);
 	}
-	for (size_t i = 0; i < d.n; i++)
-		json_decref(d.observations[i].row);
-	free(d.observations);
+	free_region_values(&d.values);
 	free(d.changes);
+	free(d.lone);
+	return status;
+}
+
+int diff_region_files(const struct diff_job *job)
+{
+	const struct region_comparison how = { .confidence = job->diff.confidence,
+		                               .limit = job->fail_above,
+		                               .json = job->json,
+		                               .out = stdout,
+		                               .command = "pfm diff" };
+	const unsigned n = job->diff.n_recordings;
+	struct region_text *texts = calloc(n + 1, sizeof(*texts));
+	int status = texts ? EXIT_DONE : report_no_memory();
+
+	for (unsigned i = 0; i < n && status == EXIT_DONE; i++) {
+		const struct diff_recording *r = &job->diff.recordings[i];
+
+		texts[i] = (struct region_text){ fopen(r->path, "re"), r->path, r->side, false };
+		if (!texts[i].in) {
+			fprintf(stderr, "pfm diff: %s: %s\n", r->path, strerror(errno));
+			status = EXIT_TROUBLE;
+		}
+	}
+	if (status == EXIT_DONE)
+		status = compare_region_texts(&how, texts, n);
+	for (unsigned i = 0; i < n && texts; i++)
+		if (texts[i].in)
+			fclose(texts[i].in);
+	free(texts);
 	return status;
 }

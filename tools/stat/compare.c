@@ -43,23 +43,23 @@ bool has_several_commands(char *const *operands)
 	return false;
 }
 
-/* Ends each command at a separator. False if one is empty or there are too many. */
-static bool split_commands(struct comparison *c, char **operands)
+unsigned split_operands(char **operands, char ***into, unsigned most)
 {
-	c->commands[0] = operands;
-	c->n_commands = 1;
+	unsigned n = 1;
+
+	into[0] = operands;
 	for (; *operands; operands++) {
 		if (strcmp(*operands, separator) != 0)
 			continue;
 		*operands = NULL;
-		if (c->n_commands == MAX_COMMANDS)
-			return false;
-		c->commands[c->n_commands++] = operands + 1;
+		if (n == most)
+			return 0;
+		into[n++] = operands + 1;
 	}
-	for (unsigned i = 0; i < c->n_commands; i++)
-		if (!*c->commands[i])
-			return false;
-	return true;
+	for (unsigned i = 0; i < n; i++)
+		if (!*into[i])
+			return 0;
+	return n;
 }
 
 /* ---- running ---- */
@@ -302,6 +302,24 @@ static int put_comparison(const struct stat_options *options, const struct compa
 	return EXIT_DONE;
 }
 
+/* EXIT_REFUSED if a value of a command grew beyond the limit of --fail-above. */
+static int report_growth(const struct stat_regions *options, const struct comparison *c)
+{
+	unsigned n = 0;
+
+	for (unsigned k = 1; k < c->n_commands; k++)
+		for (unsigned i = 0; i <= c->n_events; i++) {
+			struct command_ratio r = compute_ratio(c, k, i);
+
+			n += r.known && r.low > 1 + options->limit;
+		}
+	if (!options->has_limit || !n)
+		return EXIT_DONE;
+	fprintf(stderr, "%s: %u value%s grew by more than %g%%\n", program_name, n,
+	        n > 1 ? "s" : "", 100 * options->limit);
+	return EXIT_REFUSED;
+}
+
 static void release(struct comparison *c)
 {
 	for (unsigned i = 0; c->names && i <= c->n_events; i++)
@@ -317,11 +335,14 @@ int compare_commands(struct command_args *args, struct stat_job *job)
 		                                                   : USUAL_ROUNDS };
 	int rc;
 
-	if (!split_commands(&c, args->operands))
+	c.n_commands = split_operands(args->operands, c.commands, MAX_COMMANDS);
+	if (!c.n_commands)
 		return report_usage_error(
 			args, "expected a command on each side of ::, and at most %d commands.",
 			MAX_COMMANDS);
 	rc = check_option_modes(args, job, STAT_COMMANDS);
+	if (rc == EXIT_DONE)
+		rc = check_rounds(args, job);
 	if (rc != EXIT_DONE)
 		return rc;
 	if (!job->request.events.n &&
@@ -334,6 +355,8 @@ int compare_commands(struct command_args *args, struct stat_job *job)
 	rc = run_rounds(job, &c);
 	if (rc == EXIT_DONE)
 		rc = put_comparison(&job->options, &c);
+	if (rc == EXIT_DONE)
+		rc = report_growth(&job->regions, &c);
 	release(&c);
 	return rc;
 }

@@ -4,25 +4,28 @@
 
 #include <string.h>
 
+enum { STAT_ALL = STAT_COUNTS | STAT_REGIONS | STAT_COMMANDS | STAT_REGION_COMMANDS };
+
 /* Options that are not listed belong to the usual mode alone. */
 static const struct {
 	const char *name;
 	unsigned modes;
 } options[] = {
-	{ "event", STAT_COUNTS | STAT_REGIONS | STAT_COMMANDS },
-	{ "json", STAT_COUNTS | STAT_REGIONS | STAT_COMMANDS },
-	{ "output", STAT_COUNTS | STAT_REGIONS | STAT_COMMANDS },
-	{ "append", STAT_COUNTS | STAT_REGIONS | STAT_COMMANDS },
-	{ "metrics", STAT_COUNTS | STAT_REGIONS },
+	{ "event", STAT_ALL },
+	{ "json", STAT_ALL },
+	{ "output", STAT_ALL },
+	{ "append", STAT_ALL },
+	{ "repeat", STAT_ALL },
+	{ "metrics", STAT_COUNTS | STAT_REGIONS | STAT_REGION_COMMANDS },
 	{ "per-thread", STAT_COUNTS | STAT_REGIONS },
 	{ "field-separator", STAT_COUNTS | STAT_REGIONS },
-	{ "repeat", STAT_COUNTS | STAT_REGIONS | STAT_COMMANDS },
 	{ "no-inherit", STAT_COUNTS | STAT_COMMANDS },
 	{ "pid", STAT_COUNTS | STAT_REGIONS },
 	{ "interval", STAT_COUNTS | STAT_REGIONS },
-	{ "regions", STAT_REGIONS },
-	{ "regions-system", STAT_REGIONS },
-	{ "no-subtract", STAT_REGIONS },
+	{ "regions", STAT_REGIONS | STAT_REGION_COMMANDS },
+	{ "regions-system", STAT_REGIONS | STAT_REGION_COMMANDS },
+	{ "no-subtract", STAT_REGIONS | STAT_REGION_COMMANDS },
+	{ "fail-above", STAT_COMMANDS | STAT_REGION_COMMANDS },
 };
 
 static unsigned get_modes(const char *name)
@@ -40,18 +43,44 @@ void note_given_option(struct stat_options *o, int id)
 			o->given_options |= (uint64_t)1 << i;
 }
 
+static bool is_option_given(const struct stat_options *o, int id)
+{
+	for (unsigned i = 0; stat_options[i].name; i++)
+		if (stat_options[i].id == id)
+			return o->given_options >> i & 1;
+	return false;
+}
+
+int check_rounds(struct command_args *args, const struct stat_job *job)
+{
+	if (is_option_given(&job->options, 'r') && job->timing.repeat < 2)
+		return report_usage_error(args, "-r: expected at least 2 rounds of several "
+		                                "commands (::).");
+	return EXIT_DONE;
+}
+
+static const char *describe_mode(enum stat_mode mode)
+{
+	if (mode == STAT_REGIONS)
+		return "--regions";
+	return mode == STAT_COMMANDS ? "several commands (::)"
+	                             : "the regions of several commands (::)";
+}
+
 int check_option_modes(struct command_args *args, const struct stat_job *job, enum stat_mode mode)
 {
 	for (unsigned i = 0; stat_options[i].name; i++) {
 		const char *name = stat_options[i].name;
+		const unsigned modes = get_modes(name);
 
-		if (!(job->options.given_options >> i & 1) || get_modes(name) & mode)
+		if (!(job->options.given_options >> i & 1) || modes & mode)
 			continue;
 		if (mode == STAT_COUNTS)
-			return report_usage_error(args, "--%s needs --regions.", name);
+			return report_usage_error(args, "--%s needs %s.", name,
+			                          modes & STAT_REGIONS ? "--regions"
+			                                               : "OLD :: NEW");
 		return report_usage_error(args, "--%s cannot be combined with %s.", name,
-		                          mode == STAT_REGIONS ? "--regions"
-		                                               : "several commands (::)");
+		                          describe_mode(mode));
 	}
 	return EXIT_DONE;
 }

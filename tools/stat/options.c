@@ -32,6 +32,7 @@ enum {
 	OPT_REGIONS,
 	OPT_REGIONS_SYSTEM,
 	OPT_NO_SUBTRACT,
+	OPT_FAIL_ABOVE,
 	OPT_NO_HEADER,
 	OPT_CONTROL,
 	OPT_ROTATE,
@@ -110,6 +111,9 @@ const struct command_option stat_options[] = {
 	  "with --regions: count system-wide the events that exist only for whole CPUs" },
 	{ OPT_NO_SUBTRACT, "no-subtract", NULL,
 	  "with --regions: do not subtract the cost of begin and end from the counts" },
+	{ OPT_FAIL_ABOVE, "fail-above", "PERCENT",
+	  "with OLD :: NEW: exit with status 1 if a value grew significantly by more than "
+	  "PERCENT" },
 	{ OPT_CONTROL, "control", "WHERE",
 	  "take the commands enable, disable, ping, stop and evlist from fd:N[,ACK] or "
 	  "fifo:PATH[,ACK]" },
@@ -323,6 +327,11 @@ static int parse_stat_option(struct command_args *args, struct stat_job *job, in
 		                                  value);
 	case OPT_REGIONS: job->regions.format = value ? value : "table"; break;
 	case OPT_REGIONS_SYSTEM: job->regions.has_system = true; break;
+	case OPT_FAIL_ABOVE:
+		job->regions.has_limit = true;
+		return option_percent(args, "--fail-above", value, 1e6, &job->regions.limit)
+		               ? -1
+		               : args->status;
 	case OPT_NO_SUBTRACT: job->regions.no_subtract = true; break;
 	case OPT_NO_RATIOS: job->options.no_ratios = true; break;
 	case OPT_ROTATE: return set_rotation(args, &job->rotation, value, 100);

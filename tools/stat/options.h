@@ -17,10 +17,17 @@ int check_stat_options(struct command_args *args, struct stat_job *job);
 
 /* ---- modes (modes.c) ------------------------------------------------------------------------- */
 
-enum stat_mode { STAT_COUNTS = 1, STAT_REGIONS = 2, STAT_COMMANDS = 4 };
+enum stat_mode {
+	STAT_COUNTS = 1,
+	STAT_REGIONS = 2,
+	STAT_COMMANDS = 4,       /* several commands */
+	STAT_REGION_COMMANDS = 8 /* regions of several commands */
+};
 
 /* Notes that option @id was given. */
 void note_given_option(struct stat_options *options, int id);
+/* Refuses a single round, which shows no difference. Returns an exit status. */
+int check_rounds(struct command_args *args, const struct stat_job *job);
 /* Refuses options that @mode would ignore. Returns an exit status. */
 int check_option_modes(struct command_args *args, const struct stat_job *job, enum stat_mode mode);
 

@@ -58,6 +58,7 @@ bool is_region_format(const char *name)
 struct join {
 	FILE *out;
 	bool has_head, has_tail;
+	unsigned run;  /* number for the first line of each process, in JSON; 0: none */
 	bool is_begun; /* the lines at the beginning are written */
 	char *tail;    /* the line that ends the text if no other part follows */
 	size_t tail_room;
@@ -75,7 +76,9 @@ static bool join_text(struct join *join, FILE *in)
 		size_t before_room = join->tail_room;
 
 		if (!join->has_tail) {
-			if (n || !join->has_head || !join->is_begun)
+			if (!n && join->run)
+				fprintf(join->out, "{\"run\":%u,%s", join->run, line + 1);
+			else if (n || !join->has_head || !join->is_begun)
 				fputs(line, join->out);
 			continue;
 		}
@@ -371,7 +374,8 @@ static struct join begin_join(struct region_collection *to)
 {
 	const unsigned format = find_format(to->format);
 
-	return (struct join){ .has_head = formats[format].has_head,
+	return (struct join){ .run = strcmp(to->format, "json") == 0 ? to->run : 0,
+		              .has_head = formats[format].has_head,
 		              .has_tail = formats[format].has_tail,
 		              .out = open_memstream(&to->text, &to->size) };
 }

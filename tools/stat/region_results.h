@@ -27,11 +27,22 @@ struct region_collection {
 	const char *folder; /* ends with a slash: files of processes go there; NULL: to the text */
 	bool is_snapshot;   /* of running processes: their ends are not reported */
 	const struct region_command *command;
-	char *text; /* to be freed */
+	unsigned run; /* number of the run, for JSON; 0: the only one */
+	char *text;   /* to be freed */
 	size_t size;
 	unsigned n_written, n_lost; /* processes in the text; processes that miss something */
 };
 
+struct stat_job;
+struct command_args;
+
+/* Chooses the events, opens the context and refuses bad events. *@events: the list of events, to be
+ * freed. Returns an exit status. (regions.c) */
+int prepare_region_events(struct stat_job *job, char **events);
+/* Runs @command, collects the results of its processes and removes their folder. Returns the exit
+ * status of the command, or why it was not run. (regions.c) */
+int run_region_command(const struct stat_job *job, char *const *command, const char *events,
+                       struct region_collection *results);
 /* Sets the variables that load adapters, and lists their interfaces in @on. */
 void load_region_adapters(char *on, size_t size);
 /* Reports that @command entered no region, which interfaces @on were counted, and which marks the

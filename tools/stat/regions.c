@@ -246,25 +246,8 @@ static int write_results(struct stat_job *job, char *const *command,
 	return from->n_written && !from->n_lost ? EXIT_DONE : EXIT_REFUSED;
 }
 
-/* Writes the results after the folder is removed: a reader of a pipe may have gone. */
-static int report_regions(struct stat_job *job, char *const *command,
-                          const struct region_command *run, struct region_folder *folder,
-                          const char *on)
-{
-	struct region_collection results = { .format = job->regions.format,
-		                             .command = run,
-		                             .folder = get_output_folder(job) };
-	int rc;
-
-	collect_region_results(&results, folder->results);
-	remove_region_folder(folder);
-	rc = write_results(job, command, &results, on);
-	free(results.text);
-	return rc;
-}
-
-static int run_in_folder(struct command_args *args, struct stat_job *job, const char *events,
-                         const char *on)
+int run_region_command(const struct stat_job *job, char *const *command, const char *events,
+                       struct region_collection *results)
 {
 	struct region_command run = { 0 };
 	struct region_folder folder;
@@ -272,31 +255,44 @@ static int run_in_folder(struct command_args *args, struct stat_job *job, const 
 
 	if (rc)
 		return report_bad_option(folder.path, rc);
-	rc = run_command(args->operands, events, job, &folder, &run);
+	rc = run_command(command, events, job, &folder, &run);
 	if (rc == EXIT_DONE) {
-		int reported = report_regions(job, args->operands, &run, &folder, on);
-
-		rc = child_get_status(args->operands[0], run.status);
-		if (rc == EXIT_DONE)
-			rc = reported;
+		results->command = &run;
+		collect_region_results(results, folder.results);
+		results->command = NULL;
+		rc = child_get_status(command[0], run.status);
 	}
-	if (folder.lock >= 0)
-		remove_region_folder(&folder);
+	remove_region_folder(&folder);
 	return rc;
 }
 
-/* Runs the command once, or as often as requested, until a run fails. */
-static int run_repeatedly(struct command_args *args, struct stat_job *job, const char *events)
+/* Writes the results after the folder is removed: a reader of a pipe may have gone. */
+static int run_and_report(const struct command_args *args, struct stat_job *job, const char *events,
+                          const char *on, unsigned run)
 {
+	struct region_collection results = { .format = job->regions.format,
+		                             .folder = get_output_folder(job),
+		                             .run = run };
+	int rc = run_region_command(job, args->operands, events, &results), reported = EXIT_DONE;
+
+	if (results.text)
+		reported = write_results(job, args->operands, &results, on);
+	free(results.text);
+	return rc == EXIT_DONE ? reported : rc;
+}
+
+/* Runs the command once, or as often as requested, until a run fails. */
+static int run_repeatedly(const struct command_args *args, struct stat_job *job, const char *events)
+{
+	const unsigned n = job->timing.repeat > 1 ? job->timing.repeat : 1;
 	int status = EXIT_DONE;
 	char on[128];
 
 	if (get_output_folder(job) && mkdir(job->options.output, 0777) != 0)
 		return report_bad_option(job->options.output, errno);
 	load_region_adapters(on, sizeof(on));
-	for (uint64_t i = 0;
-	     status == EXIT_DONE && i < (uint64_t)job->timing.repeat + !job->timing.repeat; i++) {
-		status = run_in_folder(args, job, events, on);
+	for (unsigned i = 0; status == EXIT_DONE && i < n; i++) {
+		status = run_and_report(args, job, events, on, n > 1 ? i + 1 : 0);
 		job->options.append = job->options.output != NULL;
 	}
 	return status;
@@ -332,6 +328,20 @@ static int choose_format(struct command_args *args, struct stat_job *job)
 	return EXIT_DONE;
 }
 
+int prepare_region_events(struct stat_job *job, char **events)
+{
+	*events = NULL;
+	if (!job->request.events.n && !job->request.metric_names.n &&
+	    !event_list_add(&job->request.events, USUAL_EVENTS))
+		return report_bad_option("events", ENOMEM);
+	job->ctx = open_context(job->options.model);
+	if (!job->ctx || check_events_alone(job) != EXIT_DONE)
+		return EXIT_REFUSED;
+	*events = append_events(append_events(strdup(""), &job->request.events),
+	                        &job->request.metric_names);
+	return *events ? EXIT_DONE : report_bad_option("events", ENOMEM);
+}
+
 int count_regions(struct command_args *args, struct stat_job *job)
 {
 	char *events;
@@ -346,17 +356,7 @@ int count_regions(struct command_args *args, struct stat_job *job)
 		return status;
 	if (job->targets.n_pids)
 		return show_running(job);
-	if (!job->request.events.n && !job->request.metric_names.n &&
-	    !event_list_add(&job->request.events, USUAL_EVENTS))
-		return report_bad_option("events", ENOMEM);
-	job->ctx = open_context(job->options.model);
-	if (!job->ctx)
-		return EXIT_REFUSED;
-	status = check_events_alone(job);
-	events = append_events(append_events(strdup(""), &job->request.events),
-	                       &job->request.metric_names);
-	if (!events)
-		return report_bad_option("events", ENOMEM);
+	status = prepare_region_events(job, &events);
 	if (status == EXIT_DONE)
 		status = run_repeatedly(args, job, events);
 	free(events);

@@ -165,7 +165,7 @@ static int run_stat(struct command_args *args)
 		return run_pfm_command(&cmd_simulate, args->argc, args->argv);
 	status = read_stat_options(args, &job);
 	if (status < 0 && args->n && has_several_commands(args->operands))
-		status = compare_commands(args, &job);
+		status = (job.regions.format ? compare_regions : compare_commands)(args, &job);
 	else if (status < 0 && job.regions.format)
 		status = count_regions(args, &job);
 	else if (status < 0)

@@ -356,6 +356,8 @@ struct stat_timing {
 struct stat_regions {
 	const char *format; /* NULL: without regions */
 	bool has_system, no_subtract;
+	bool has_limit; /* --fail-above */
+	double limit;
 };
 
 /* Slices of time. (slices.c) */
@@ -412,8 +414,13 @@ struct command_args;
 
 /* True if the operands are several commands with :: between them. (compare.c) */
 bool has_several_commands(char *const *operands);
+/* Ends each command at a separator, in @into, which has room for @most. Returns their number; 0
+ * if one is empty or there are too many. */
+unsigned split_operands(char **operands, char ***into, unsigned most);
 /* Runs pfm stat -- A :: B. Returns an exit status. */
 int compare_commands(struct command_args *args, struct stat_job *job);
+/* Runs pfm stat --regions -- OLD :: NEW. Returns an exit status. (region_compare.c) */
+int compare_regions(struct command_args *args, struct stat_job *job);
 /* Runs pfm stat --regions. Returns an exit status. (regions.c) */
 int count_regions(struct command_args *args, struct stat_job *job);
 /* Counts and reports. Returns an exit status. (count.c) */

@@ -97,6 +97,98 @@ class Diff(unittest.TestCase):
         _, message = self.diff(self.write("old", ["{", "}"]), self.write("new", []), status=2)
         self.assertIn("line 1 is not JSON", message)
 
+    def test_growth_from_nothing_is_a_change(self):
+        old, new = (self.write(n, [row("a", i, 0, 100)]) for i, n in enumerate(("old", "new")))
+        (r,), message = self.diff("--fail-above", "900%", old, new, status=1)
+        self.assertEqual((r["old"], r["new"], r["change"], r["significant"]), (0, 1, None, True))
+        self.assertIn("1 value of regions grew", message)
+
+    def test_region_of_one_side_is_named(self):
+        old, new = self.write("old", [row("a", 1, 0, 9)]), self.write("new", [row("b", 1, 0, 9)])
+        self.assertEqual(self.diff(old, new)[0],
+                         [{"region": "a", "parent": "", "only": "old"},
+                          {"region": "b", "parent": "", "only": "new"}])
+
+    def test_processes_of_a_run_are_one_value(self):
+        """Two ranks with different work, in three runs: the runs differ by chance, the ranks do
+        not; without the numbers of the runs the ranks would hide the change."""
+        draw = random.Random(1)
+
+        def runs(name, factor):
+            lines = []
+            for run in (1, 2, 3):
+                noise = draw.gauss(factor, 0.002)
+                for rank, mean in ((0, 100), (1, 900)):
+                    lines += [json.dumps({"run": run, "process": rank + 1, "program": "p"}),
+                              row("a", mean * noise, 5, 10)]
+            return self.write(name, lines)
+
+        (r,), _ = self.diff(runs("old", 1), runs("new", 1.05))
+        self.assertAlmostEqual(r["old"], 500, delta=5)
+        self.assertTrue(r["significant"], r)
+        self.assertTrue(0.03 < r["low"] < 0.05 < r["high"] < 0.07, r)
+
+    def test_more_visits_are_a_change(self):
+        old, new = (self.write(n, [json.dumps({"process": 1 + i, "program": "p"}) + "\n" +
+                                   row("a", 10, 0, visits) for i in range(3)])
+                    for n, visits in (("old", 4), ("new", 5)))
+        rows, _ = self.diff(old, new)
+        self.assertEqual([(r["metric"], r["old"], r["new"]) for r in rows if r["significant"]],
+                         [("visits", 4, 5)])
+
+    def test_computed_metrics_are_compared(self):
+        def runs(name, value):
+            lines = []
+            for i in range(4):
+                line = json.loads(row("a", 10, 0, 4))
+                line["metrics"] = [{"metric": "ipc", "value": value + i / 1000}]
+                lines += [json.dumps({"process": 1 + i, "program": "p"}), json.dumps(line)]
+            return self.write(name, lines)
+
+        self.assertEqual(self.significant(runs("old", 1), runs("new", 2), metric="ipc"), ["a"])
+
+    def compare(self, *args, status=0):
+        done = subprocess.run([PFM, "stat", "--regions", "-e", "page-faults", *args],
+                              capture_output=True, text=True, check=False, env=CLEAN)
+        self.assertEqual(done.returncode, status, done.stderr)
+        return done
+
+    @unittest.skipUnless(os.path.exists(PROGRAM), "built without programs")
+    def test_two_commands_are_compared(self):
+        """Of 40 regions, five have 3 % more page faults."""
+        commands = ["--", PROGRAM, "many", "0", "::", PROGRAM, "many", "3"]
+        done = self.compare("--json", "-r", "2", *commands)
+        rows = [json.loads(line) for line in done.stdout.splitlines()]
+        rows = [r for r in rows if r["metric"] == "page-faults"]
+        if not rows:
+            self.skipTest("the kernel counts no page faults here")
+        self.assertEqual(sorted(r["region"] for r in rows if r["significant"]), PLANTED)
+        self.assertEqual({round(r["change"], 9) for r in rows if r["significant"]}, {0.03})
+        self.assertEqual(len(rows), 40)
+        text = self.compare("-r", "2", "--fail-above", "2%", *commands, status=1)
+        self.assertIn("2 interleaved rounds after one that is not counted", text.stdout)
+        self.assertEqual(text.stdout.count("* "), 5, text.stdout)
+        self.assertIn("grew by more than 2%", text.stderr)
+        self.compare("-r", "2", "--fail-above", "4", *commands)
+
+    @unittest.skipUnless(os.path.exists(PROGRAM), "built without programs")
+    def test_runs_have_numbers(self):
+        lines = self.compare("--json", "-r", "2", "--", PROGRAM, "many", "0").stdout.splitlines()
+        runs = [json.loads(line)["run"] for line in lines if '"program"' in line]
+        self.assertEqual(runs, [1, 2])
+
+    def test_comparisons_that_are_refused(self):
+        for args, message in ((["--", "true", "::", "true", "::", "true"], "expected two commands"),
+                              (["-r", "1", "--", "true", "::", "true"], "at least 2 rounds"),
+                              (["--fail-above", "x", "--", "true"], "expected a percentage"),
+                              (["--fail-above", "1", "--", "true"], "cannot be combined")):
+            self.assertIn(message, self.compare(*args, status=2).stderr)
+        done = subprocess.run([PFM, "stat", "--regions=csv", "--", "true", "::", "true"],
+                              capture_output=True, text=True, check=False, env=CLEAN)
+        self.assertIn("expected table or json", done.stderr)
+        self.assertIn("entered no region",
+                      self.compare("--", "true", "::", "true", status=1).stderr)
+
     @unittest.skipUnless(os.path.exists(PROGRAM), "built without programs")
     def test_planted_page_faults(self):
         for name, more in (("old", "0"), ("new", "3"), ("same", "0")):

@@ -174,15 +174,17 @@ class Own(unittest.TestCase):
 
     def test_no_option_is_ignored(self):
         """Each option of pfm stat works with --regions and with :: or is refused there."""
-        everywhere = {"event", "json", "output", "append"}
+        everywhere = {"event", "json", "output", "append", "repeat"}
         works = {
             "--regions": everywhere | {"regions", "regions-system", "no-subtract", "metrics",
-                                       "per-thread", "field-separator", "pid", "interval",
-                                       "repeat"},
-            "several commands": everywhere | {"repeat", "no-inherit"},
+                                       "per-thread", "field-separator", "pid", "interval"},
+            "several commands": everywhere | {"no-inherit", "regions", "fail-above"},
+            "the regions of several commands": everywhere | {"regions", "regions-system",
+                                                             "no-subtract", "metrics",
+                                                             "fail-above"},
         }
         values = {"control": "fd:2", "format": "prometheus", "field-separator": ",",
-                  "event": "page-faults"}
+                  "event": "page-faults", "repeat": "2"}
         text = run("--help").stdout
         options = re.findall(r"^  (?:-\w, |    )--([-a-z]+)( [A-Z])?", text, re.M)
         options = [o for o in options if o[0] not in ("help", "color", "simulate")]
@@ -191,7 +193,9 @@ class Own(unittest.TestCase):
             given = ["-e", "page-faults", "--" + name]
             given += [values.get(name, "1")] if has_value else []
             for mode, before, after in (("--regions", ["--regions"], []),
-                                        ("several commands", [], ["::", "true"])):
+                                        ("several commands", [], ["::", "true"]),
+                                        ("the regions of several commands", ["--regions"],
+                                         ["::", "true"])):
                 with self.subTest(option=name, mode=mode), \
                         tempfile.TemporaryDirectory() as folder:
                     done = subprocess.run([PFM, "stat", *before, *given, "--", "true", *after],
