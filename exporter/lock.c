@@ -117,6 +117,21 @@ double compute_paused_seconds(const struct serve *s)
 	return (double)(s->paused_ns + now) / NS;
 }
 
+/* The end is reported if the beginning was. */
+static int end_pause(struct serve *s)
+{
+	const uint64_t length = now_ns() - s->paused_since;
+	int rc;
+
+	s->paused_ns += length;
+	s->paused_since = 0;
+	rc = start_targets(&s->job);
+	if (rc == EXIT_DONE && *s->lock_holder)
+		fprintf(stderr, "pfm serve: counting goes on after a pause of %.1f s\n",
+		        (double)length / NS);
+	return rc;
+}
+
 int give_way(struct serve *s)
 {
 	bool is_locked = s->lock_fd >= 0 && is_lock_held(s),
@@ -132,10 +147,6 @@ int give_way(struct serve *s)
 		stop_targets(&s->job.targets);
 		s->paused_since = now_ns();
 		report_pause(s, is_locked);
-	} else if (!is_held && s->paused_since) {
-		s->paused_ns += now_ns() - s->paused_since;
-		s->paused_since = 0;
-		return start_targets(&s->job);
 	}
-	return EXIT_DONE;
+	return !is_held && s->paused_since ? end_pause(s) : EXIT_DONE;
 }

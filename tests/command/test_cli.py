@@ -27,6 +27,7 @@ import time
 import unittest
 
 import tap
+from waiting import start_counting
 
 PFM = os.environ.get("PFM", "pfm")
 HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -1548,7 +1549,7 @@ class Stat(Case):
         """Faults of all intervals add up to those of one measurement of the same program, and each
         step's faults are in its own interval."""
         steps = "import mmap, time\nfor n in 1000, 3000:\n  m = mmap.mmap(-1, n * 4096)\n" \
-                "  for i in range(n): m[i * 4096] = 1\n  time.sleep(0.3)"
+                "  for i in range(n): m[i * 4096] = 1\n  time.sleep(0.3)"    # quiet intervals
         program = ["-e", "page-faults:u", "--", sys.executable, "-S", "-c", steps]
         whole = objects(self.done("stat", "--json", *program))[0]
         parts = objects(self.done("stat", "--json", "-I", "100", *program))
@@ -1580,10 +1581,8 @@ class Stat(Case):
 
     def test_interrupt_ends_the_measurement(self):
         target = subprocess.Popen(["sleep", "30"])
-        p = subprocess.Popen([PFM, "stat", "--json", "-e", "task-clock", "-p",
-                              str(target.pid)], env=CLEAN, stdout=subprocess.PIPE,
-                             stderr=subprocess.PIPE, text=True)
-        time.sleep(0.6)
+        p = start_counting([PFM, "stat", None, "--json", "-e", "task-clock", "-p", str(target.pid)],
+                           env=CLEAN, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         p.send_signal(signal.SIGINT)
         out, err = p.communicate(timeout=20)
         target.kill()

@@ -21,7 +21,8 @@ import openmetrics  # noqa: E402
 import tap  # noqa: E402
 import test_answers  # noqa: E402
 from http_server import HttpServer  # noqa: E402
-from test_serve import OPENMETRICS, PFM, SOURCE, Server, ask, quality  # noqa: E402
+from test_serve import OPENMETRICS, PFM, SOURCE, Scraper, Server, ask, quality  # noqa: E402
+from waiting import wait_until  # noqa: E402
 
 CLASSES = ("Guaranteed", "Burstable", "BestEffort")
 SCHEMES = {"containerd": "containerd", "cri-o": "cri-o", "docker": "docker"}
@@ -97,6 +98,7 @@ class Scripted(unittest.TestCase):
         self.place = test_answers.Place()
         self.addCleanup(self.place.close)
         self.groups = os.path.join(self.place.folder, "groups")
+        self.scrapers = {}
         os.mkdir(self.groups)
         self.mount("none %s cgroup2 rw 0 0\n" % self.groups)
 
@@ -118,21 +120,20 @@ class Scripted(unittest.TestCase):
                       cwd=self.place.folder)
 
     def read(self, address):
-        time.sleep(0.015)
-        return openmetrics.parse(ask(address, OPENMETRICS)[2])
+        """A reading that was made after the call."""
+        return self.scrapers.setdefault(address, Scraper(address)).read()
 
     def labels(self, f):
         """The labels of each group, without those of the event; that of the machine is {}."""
         return [{k: v for k, v in own if k not in ("event", "pmu")}
                 for own in f["perfmon_event_quality_rank"].samples]
 
-    def until(self, address, condition, seconds=20):
-        end = time.monotonic() + seconds
-        while True:
+    def until(self, address, condition):
+        def read_wanted():
             f = self.read(address)
-            if condition(f):
-                return f
-            self.assertLess(time.monotonic(), end, self.labels(f))
+            return f if condition(f) else None
+
+        return wait_until(read_wanted)
 
 
 class Names(Scripted):
@@ -326,7 +327,7 @@ class Requests(Scripted):
         with self.serve("--kubelet", "http://127.0.0.1:1") as s:
             address = s.address()
             begin = time.monotonic()
-            f = self.until(address, lambda f: len(self.labels(f)) == 2, 30)
+            f = self.until(address, lambda f: len(self.labels(f)) == 2)
             self.assertLess(time.monotonic() - begin, 20)
             self.assertIn({"pod_uid": make_uid(1), "runtime": "cri-o", "container_id": make_id(1)},
                           self.labels(f))
@@ -417,8 +418,7 @@ class Live(unittest.TestCase):
             first = openmetrics.parse(ask(address, OPENMETRICS)[2])
             with subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE,
                                   preexec_fn=lambda: self.enter(folder)) as p:
-                while self.read_usage(folder) < 1:
-                    time.sleep(0.05)
+                wait_until(lambda: self.read_usage(folder) >= 1)
                 f = openmetrics.parse(ask(address, OPENMETRICS)[2])
                 usage = self.read_usage(folder)
                 p.communicate(b"\n")

@@ -19,6 +19,7 @@ sys.dont_write_bytecode = True
 import tap  # noqa: E402
 from test_otlp import Receiver  # noqa: E402
 from test_serve import PFM  # noqa: E402
+from waiting import wait_until  # noqa: E402
 
 EVENTS = ("-a", "-F", "99", "-e", "cpu-clock")
 
@@ -79,24 +80,17 @@ class Continuous(unittest.TestCase):
     def test_a_signal_ends_it(self):
         """Data of the current round is kept when a signal ends the recorder."""
         with self.start(every="1") as p:
-            until = time.monotonic() + 20
-            while time.monotonic() < until and not (os.path.isdir(self.folder) and any(
-                    n.endswith(".part") for n in self.files())):
-                time.sleep(0.05)
-            time.sleep(0.3)
+            wait_until(lambda: os.path.isdir(self.folder) and any(
+                n.endswith(".part") for n in self.files()))
             p.send_signal(signal.SIGTERM)
-            begin = time.monotonic()
-            _, err = p.communicate(timeout=20)
+            _, err = p.communicate(timeout=60)
         self.assertEqual(p.returncode, 0)
         self.assertNotIn("failed", err)
-        self.assertLess(time.monotonic() - begin, 5)
         self.assertTrue(self.files() and not any(n.endswith(".part") for n in self.files()))
 
     def test_one_recorder_in_a_folder(self):
         with self.start("--rounds", "3") as first:
-            until = time.monotonic() + 20
-            while time.monotonic() < until and not self.files_now():
-                time.sleep(0.05)
+            wait_until(self.files_now)
             err = self.record("--rounds", "1", status=1)
             self.assertIn("another pfm record --continuous writes to " + self.folder, err)
             _, err = first.communicate(timeout=60)

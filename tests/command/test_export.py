@@ -19,13 +19,13 @@ import struct
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import tap  # noqa: E402
 import test_symbols  # noqa: E402
 from test_record import crafted_program  # noqa: E402
+from waiting import wait_until  # noqa: E402
 
 PFM = os.environ.get("PFM", "pfm")
 FORMATS = [
@@ -1035,9 +1035,7 @@ class Export(unittest.TestCase):
                                   cwd=self.folder, stdin=subprocess.PIPE) as child:
                 child.stdin.write(data[:len(data) // 2])
                 child.stdin.flush()
-                deadline = time.monotonic() + 20
-                while not self.leftovers("killed") and time.monotonic() < deadline:
-                    time.sleep(0.01)
+                wait_until(lambda: self.leftovers("killed"))
                 self.assertEqual(self.leftovers("killed"), ["killed.csv.tmp"])
                 child.send_signal(number)
                 child.stdin.close()
@@ -1056,8 +1054,7 @@ class Export(unittest.TestCase):
                               stdin=subprocess.PIPE, stderr=subprocess.PIPE) as tracer:
             tracer.stdin.write(data[:len(data) // 2])
             tracer.stdin.flush()
-            while not self.leftovers("held") and tracer.poll() is None:
-                time.sleep(0.01)
+            wait_until(lambda: self.leftovers("held") or tracer.poll() is not None)
             if tracer.poll() is not None:
                 self.skipTest("strace cannot trace: %s" % tracer.stderr.read().decode())
             with open("/proc/%d/task/%d/children" % (tracer.pid, tracer.pid),

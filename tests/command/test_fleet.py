@@ -30,6 +30,7 @@ import openmetrics  # noqa: E402
 import tap  # noqa: E402
 import test_answers  # noqa: E402
 import test_serve  # noqa: E402
+from waiting import wait_until  # noqa: E402
 
 RULES = os.path.join(test_serve.SOURCE, "examples/fleet/rules.yml")
 LONG = bool(os.environ.get("PERFMON_LONG"))
@@ -167,14 +168,11 @@ class Prometheus:
             words[21]) * os.sysconf("SC_PAGESIZE") / 2**20
 
     def wait(self, seconds, text, wanted):
-        until = time.monotonic() + seconds
-        rows = []
-        while time.monotonic() < until:
+        def query_wanted():
             rows = self.query(text)
-            if wanted(rows):
-                return rows
-            time.sleep(0.3)
-        raise AssertionError("%s: %s" % (text, rows[:3]))
+            return rows if wanted(rows) else None
+
+        return wait_until(query_wanted, text, seconds)
 
     def close(self):
         self.p.terminate()
@@ -205,7 +203,7 @@ class Fleet(unittest.TestCase):
         p.wait(20 + 6 * INTERVAL, "count(up == 1)",
                lambda rows: rows and rows[0][1] == EXPORTERS + 1)
         if LONG:
-            time.sleep(120)
+            time.sleep(120)    # the load of two minutes is what is measured
         rows = p.wait(20 + 6 * INTERVAL, "model:perfmon_ipc:ratio",
                       lambda rows: len(rows) == len(KINDS) and self.differs(kinds, rows) < 2e-3)
         for labels, value in sorted(rows, key=lambda row: row[0]["model"]):
@@ -264,7 +262,7 @@ class Fleet(unittest.TestCase):
                 c.connect(lines)
                 reader = c.makefile("r")
                 p.wait(20, "up == 1", lambda rows: rows)
-                until = time.monotonic() + 5
+                until = time.monotonic() + 5    # Prometheus scrapes by the clock
                 while time.monotonic() < until:
                     c.sendall(b"read\n")
                     fields = [reader.readline().rstrip("\n").split("\t")]
@@ -283,7 +281,7 @@ class Fleet(unittest.TestCase):
                         ],
                         check=True,
                     )
-                    time.sleep(0.2)
+                    time.sleep(0.2)    # until the next reading of the loop
             theirs = {
                 name: dict(p.query(name + "[1m]")[0][1])
                 for name in ("perfmon_readings_total", "node_perf_page_faults_total",

@@ -756,7 +756,7 @@ exit $rc"""
             child = subprocess.Popen([PFM, "import", self.at("big.pmu"), "-o", self.image,
                                       "--force"], env=CLEAN, stdout=subprocess.DEVNULL,
                                      stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
-            time.sleep(delay)
+            time.sleep(delay)    # any moment will do: the rule holds at each
             child.send_signal(number)
             ended = child.wait(60)
             data = open(self.image, "rb").read()

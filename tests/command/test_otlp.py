@@ -22,6 +22,7 @@ import tap  # noqa: E402
 import test_answers  # noqa: E402
 from http_server import HttpServer  # noqa: E402
 from test_serve import OPENMETRICS, PFM, Server, ask, run  # noqa: E402
+from waiting import wait_until  # noqa: E402
 
 PROTO = os.path.join(os.environ["PERFMON_TESTS"], "proto")
 
@@ -61,12 +62,8 @@ class Receiver(HttpServer):
 
         super().__init__(Handler, port)
 
-    def wait_for(self, n, seconds=15):
-        until = time.monotonic() + seconds
-        while len(self.got) < n and time.monotonic() < until:
-            time.sleep(0.01)
-        if len(self.got) < n:
-            raise AssertionError("%d requests came, not %d" % (len(self.got), n))
+    def wait_for(self, n):
+        wait_until(lambda: len(self.got) >= n, "%d requests come" % n)
 
 
 def decode(body, headers):
@@ -285,12 +282,11 @@ class Clock(unittest.TestCase):
 
     def find(self, read_text, name):
         """A text with a value: an interval in which the load had no turn has none."""
-        for _ in range(100):
+        def read_value():
             found = read_text()
-            if openmetrics.value(found, name) is not None:
-                break
-            time.sleep(0.03)
-        return found
+            return found if openmetrics.value(found, name) is not None else None
+
+        return wait_until(read_value)
 
     def count(self, place, stop):
         """Each of the four CPUs counts one in a millisecond."""
@@ -356,14 +352,12 @@ class Faults(unittest.TestCase):
         return {name: openmetrics.value(f, "perfmon_otlp_" + name) for name in
                 ("requests", "retries", "requests_dropped", "requests_rejected", "queue")}
 
-    def until(self, address, wanted, seconds=15):
-        end = time.monotonic() + seconds
-        while time.monotonic() < end:
+    def until(self, address, wanted):
+        def read_wanted():
             f = self.figures(address)
-            if wanted(f):
-                return f
-            time.sleep(0.05)
-        raise AssertionError(f)
+            return f if wanted(f) else None
+
+        return wait_until(read_wanted)
 
     def serve(self, r, *more, interval="100"):
         return Server("--otlp", r.url, "--listen", "127.0.0.1:0", "-I", interval, "-e",

@@ -268,9 +268,9 @@ class Counts(Names):
 
     def stat(self, name, *words):
         """Output of pfm stat for a process whose thread has the name @name."""
-        child = subprocess.Popen([sys.executable, "-c", "import ctypes, sys, time\n"
+        child = subprocess.Popen([sys.executable, "-c", "import ctypes, signal, sys\n"
                                   "ctypes.CDLL(None).prctl(15, sys.stdin.buffer.read(), 0, 0, 0)\n"
-                                  "print(flush=True); time.sleep(60)"],
+                                  "print(flush=True); signal.pause()"],
                                  stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         try:
             child.stdin.write(name[:15] + b"\0")

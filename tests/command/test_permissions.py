@@ -9,10 +9,10 @@ import re
 import shutil
 import subprocess
 import tempfile
-import time
 import unittest
 
 import tap
+from waiting import wait_until
 
 PFM = os.environ.get("PFM", "pfm")
 BUILD = os.environ.get("PERFMON_BUILD", "")
@@ -322,12 +322,10 @@ class Services(unittest.TestCase):
         cls.manager = subprocess.Popen(
             ["unshare", "--fork", "--kill-child", *spaces, "sh", "-c", script], stdout=cls.log,
             stderr=cls.log, stdin=subprocess.DEVNULL, preexec_fn=cls.own_groups)
-        for _ in range(100):
-            if cls.inside("systemd-run", "--pipe", "--wait", "true").returncode == 0:
-                return
-            if cls.manager.poll() is not None:
-                break
-            time.sleep(0.2)
+        if wait_until(lambda: "runs" if cls.inside("systemd-run", "--pipe", "--wait",
+                                                   "true").returncode == 0 else
+                      cls.manager.poll() is not None and "ended") == "runs":
+            return
         cls.log.seek(0)
         cls.why_not = "the manager does not start here: " + " ".join(cls.log.read().split())[-120:]
 
@@ -355,13 +353,14 @@ class Services(unittest.TestCase):
         cls.manager.wait()
         cls.log.close()
         for top in cls.group_folders():
-            for _ in range(20):
+            def remove(top=top):
+                """A group can be removed once its last process has ended."""
                 for folder, _, _ in os.walk(top, topdown=False):
                     with contextlib.suppress(OSError):
                         os.rmdir(folder)
-                if not os.path.exists(top):
-                    break
-                time.sleep(0.1)
+                return not os.path.exists(top)
+
+            wait_until(remove)
         shutil.rmtree(cls.folder, ignore_errors=True)
 
     @classmethod
@@ -445,9 +444,9 @@ class Services(unittest.TestCase):
             self.skipTest("no libmicrohttpd (Debian packages libmicrohttpd-dev, libmicrohttpd12)")
         self.assertEqual(done.returncode, 0, done.stderr)
         program = (
-            "import socket, time, urllib.request\ndef ask():\n    for _ in range(50):\n        try:"
+            "import os, socket, urllib.request\ndef ask():\n    while True:\n        try:"
             " return urllib.request.urlopen('http://127.0.0.1:9747/metrics',"
-            " timeout=10).read().decode()\n        except OSError: time.sleep(0.1)\nprint(ask())\ns"
+            " timeout=10).read().decode()\n        except OSError: os.sched_yield()\nprint(ask())\ns"
             " = socket.socket(socket.AF_UNIX)\ns.connect('/run/perfmon/counts')\ns.sendall(b'GET"
             " /metrics HTTP/1.0\\r\\n\\r\\n')\nprint(s.recv(20).decode())\n"
         )
@@ -468,12 +467,8 @@ class Services(unittest.TestCase):
         self.assertGreaterEqual(int(status["Uid"]), 61184)    # systemd's range of dynamic users
         # A service that was killed is started again; one that is stopped ends well.
         self.inside("kill", "-KILL", pid)
-        for _ in range(100):
-            again = self.inside("systemctl", "show", "--value", "-p", "MainPID",
-                                unit).stdout.strip()
-            if again not in ("0", pid):
-                break
-            time.sleep(0.1)
+        wait_until(lambda: self.inside("systemctl", "show", "--value", "-p", "MainPID",
+                                       unit).stdout.strip() not in ("0", pid))
         self.assertIn("node_perf_page_faults_total", self.inside(*ask).stdout)
         self.assertEqual(self.inside("systemctl", "stop", unit).returncode, 0)
         self.assertEqual(

@@ -5,6 +5,7 @@
     PFM  the command (default: pfm of the path)
 """
 import collections
+import fcntl
 import json
 import os
 import pty
@@ -14,6 +15,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 import unittest
 
@@ -21,11 +23,16 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import tap  # noqa: E402
 from instructions import count_instructions  # noqa: E402
 from test_record import PFM, Crafted, crafted_program  # noqa: E402
+from waiting import wait_until  # noqa: E402
 
 IP, TID, TIME, CALLCHAIN, CPU, PERIOD, CGROUP = 1, 2, 4, 1 << 5, 1 << 7, 1 << 8, 1 << 21
 FUNCTIONS = ["f%d" % i for i in range(8)]
 # stack: numbers of functions, the outermost first
 Sample = collections.namedtuple("Sample", "pid cpu time weight stack cgroup")
+
+
+def is_pipe_empty(pipe):
+    return struct.unpack("i", fcntl.ioctl(pipe, termios.FIONREAD, bytes(4))) == (0,)
 
 
 class Recording(Crafted):
@@ -151,7 +158,8 @@ class Report(unittest.TestCase):
                              stderr=error, env=dict(os.environ, TERM="xterm"))
         p.stdin.write(recording[:1000])
         p.stdin.flush()
-        time.sleep(2.1)
+        wait_until(lambda: is_pipe_empty(p.stdin))
+        time.sleep(2.1)    # progress is shown two seconds after the first bytes were read
         out, _ = p.communicate(recording[1000:], timeout=60)
         self.assertEqual(p.returncode, 0)
         return out

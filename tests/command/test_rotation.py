@@ -8,7 +8,6 @@ import os
 import re
 import subprocess
 import sys
-import time
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -17,6 +16,7 @@ import openmetrics  # noqa: E402
 import tap  # noqa: E402
 import test_answers  # noqa: E402
 from test_serve import Server, ask  # noqa: E402
+from waiting import wait_until  # noqa: E402
 
 PFM = test_answers.PFM
 
@@ -131,20 +131,21 @@ class Scripted(unittest.TestCase):
             self.stat("--rotate", "--wish", "nobody=3", "-a", "--timeout", "1", "-e", "page-faults",
                       status=1))
 
+    @staticmethod
+    def read_after(address, n):
+        """A text of the reading with number @n or a later one."""
+        def read():
+            f = openmetrics.parse(ask(address)[2], openmetrics=False)
+            return f if openmetrics.value(f, "perfmon_readings_total") >= n else None
+
+        return wait_until(read)
+
     def test_serve(self):
         env = dict(self.place.env)
         with Server("--listen", "127.0.0.1:0", "--rotate=50", "-e",
                     "toy::Falls,toy::Trips,page-faults", program=["scripted", "serve"], env=env,
                     cwd=self.place.folder) as s:
-            address = s.address()
-            until = time.monotonic() + 10
-            while True:
-                f = openmetrics.parse(ask(address)[2], openmetrics=False)
-                readings = openmetrics.value(f, "perfmon_readings_total")
-                if readings >= 3 or time.monotonic() > until:
-                    break
-                time.sleep(0.05)
-        self.assertGreaterEqual(readings, 3)
+            f = self.read_after(s.address(), 3)
         self.assertAlmostEqual(openmetrics.value(f, "perfmon_rotation_cycle_seconds"), 0.1)
         self.assertIn(openmetrics.value(f, "perfmon_rotation_slot"), (0, 1))
 
@@ -160,13 +161,8 @@ class Scripted(unittest.TestCase):
                 with open(self.place.folder + "/clock.new", "w", encoding="ascii") as f:
                     f.write(str(seconds))
                 os.rename(self.place.folder + "/clock.new", self.place.folder + "/clock")
-                until = time.monotonic() + 10
-                wanted = readings + 3
-                while readings < wanted and time.monotonic() < until:
-                    f = openmetrics.parse(ask(address)[2], openmetrics=False)
-                    readings = openmetrics.value(f, "perfmon_readings_total")
-                    time.sleep(0.02)
-                self.assertGreaterEqual(readings, wanted)
+                f = self.read_after(address, readings + 3)
+                readings = openmetrics.value(f, "perfmon_readings_total")
                 self.assertIn(openmetrics.value(f, "perfmon_rotation_slot"), (0, 1))
                 self.assertLess(openmetrics.value(f, "perfmon_reading_interval_seconds"), 5)
         os.remove(self.place.folder + "/clock")

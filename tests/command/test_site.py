@@ -11,10 +11,10 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 
 import tap
+from waiting import wait_until
 
 SOURCE = os.environ["PERFMON_SOURCE"]
 PFM = os.environ.get("PFM", "pfm")
@@ -73,13 +73,11 @@ class Browser:
 
     def wait(self, expression):
         """The value, once it is true. Looking at the page makes the browser paint it."""
-        for _ in range(300):
+        def look():
             self.call("Page.captureScreenshot")
-            found = self.ask(expression)
-            if found:
-                return found
-            time.sleep(0.1)
-        raise AssertionError("never: " + expression)
+            return self.ask(expression)
+
+        return wait_until(look, expression)
 
     def press(self, key, text=""):
         code = {"Tab": 9, "Enter": 13}.get(key, 0)

@@ -17,6 +17,7 @@ import time
 import unittest
 
 import tap
+from waiting import start_counting, wait_until
 
 PFM = os.environ.get("PFM", "pfm")
 CLEAN = {
@@ -94,15 +95,8 @@ class Case(unittest.TestCase):
     def counted(self, *args, events="page-faults:u", touchers=()):
         """Objects of a count of touchers, which start once all events are open and whose exit ends
         the count."""
-        p = subprocess.Popen([PFM, "stat", "-v", "--json", "-e", events, *args], env=CLEAN,
-                             stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                             text=True)
-        # -v prints its lines when all events are open, a moment before they are enabled
-        while True:
-            line = p.stderr.readline()
-            if not line or "config" in line:
-                break
-        time.sleep(0.4)
+        p = start_counting([PFM, "stat", None, "--json", "-e", events, *args], env=CLEAN,
+                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         for t in touchers:
             t.go()
         for t in touchers:
@@ -305,8 +299,8 @@ class Times(Case):
 
     def test_a_command_that_does_not_want_to_end(self):
         stubborn = (
-            "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('ready',"
-            " flush=True); time.sleep(30)"
+            "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('ready', flush=True);"
+            " signal.pause()"
         )
         began = time.monotonic()
         r = stat("--timeout", "1000", "-x,", "-e", "duration_time", "--", sys.executable, "-S",
@@ -354,17 +348,15 @@ class Times(Case):
             "strace", "-qq", "-o", "/dev/null", "-e", "inject=perf_event_open:signal=KILL", PFM,
             "stat", "-e", "page-faults", "sleep", mark
         ], check=False, capture_output=True, timeout=60)
-        for _ in range(100):
-            left = [
-                pid for pid in filter(str.isdigit, os.listdir("/proc"))
-                if mark.encode() in command_of(pid)
-            ]
-            if not left:
-                return
-            time.sleep(0.1)
-        for pid in left:
-            os.kill(int(pid), signal.SIGKILL)
-        self.fail("a process is left that waits")
+        def find_waiting():
+            return [pid for pid in filter(str.isdigit, os.listdir("/proc"))
+                    if mark.encode() in command_of(pid)]
+
+        try:
+            wait_until(lambda: not find_waiting(), "no process is left that waits")
+        finally:
+            for pid in find_waiting():
+                os.kill(int(pid), signal.SIGKILL)
 
     def test_so_many_intervals(self):
         rows = objects(
@@ -398,7 +390,7 @@ class Times(Case):
 
     def test_nothing_is_counted_before_the_delay(self):
         early = "import mmap,time\nm=mmap.mmap(-1,2000*4096)\nm.madvise(mmap.MADV_NOHUGEPAGE)\n" \
-                "for i in range(2000): m[i*4096]=1\ntime.sleep(1.5)"
+                "for i in range(2000): m[i*4096]=1\ntime.sleep(1.5)"    # longer than the delay
         whole, late = (objects(
             stat(*more, "--json", "-e", "page-faults:u", "--", sys.executable, "-S", "-c",
                  early).stdout)[0]["value"] for more in ((), ("-D", "1000")))
@@ -494,12 +486,8 @@ class Ends(Case):
         self.assertEqual(p.communicate(timeout=20)[0], "done\n")
 
     def test_interrupted_without_a_command(self):
-        p = subprocess.Popen([PFM, "stat", "-v", "-e", "page-faults:u", "-p",
-                              str(os.getpid())], env=CLEAN, stdout=subprocess.PIPE,
-                             stderr=subprocess.PIPE, text=True)
-        while "config" not in p.stderr.readline():
-            pass
-        time.sleep(0.3)
+        p = start_counting([PFM, "stat", None, "-e", "page-faults:u", "-p", str(os.getpid())],
+                           env=CLEAN, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         p.send_signal(signal.SIGINT)
         out, _ = p.communicate(timeout=20)
         self.assertIn("seconds elapsed", out)

@@ -23,6 +23,7 @@ import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import tap  # noqa: E402
+from waiting import wait_until  # noqa: E402
 
 PFM = os.environ.get("PFM", "pfm")
 PROGRAM = """
@@ -198,7 +199,7 @@ class Top(unittest.TestCase):
         self.assertGreater(rows(seen)[0][0], 90)
         screen.press(b"p")
         paused = screen.read(lambda s: "paused" in s[0])
-        time.sleep(0.5)
+        time.sleep(0.5)    # the time without a change of the screen is what is measured
         self.assertEqual(screen.last()[3:], paused[3:])
         screen.press(b"pz")
         screen.read(lambda s: "paused" not in s[0])
@@ -232,12 +233,7 @@ class Top(unittest.TestCase):
                 os.kill(screen.pid, end)
             screen.read(lambda s: LEAVE_SCREEN in screen.all)
             # The last words on the screen come just before the terminal's former settings.
-            for _ in range(100):
-                after = termios.tcgetattr(screen.fd)
-                if after == before:
-                    break
-                time.sleep(0.05)
-            self.assertEqual(before, after)
+            wait_until(lambda: termios.tcgetattr(screen.fd) == before)
             self.assertEqual(screen.finish(), 0)
             self.assertEqual(screen.all.count(ENTER_SCREEN), screen.all.count(LEAVE_SCREEN))
 

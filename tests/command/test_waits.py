@@ -39,7 +39,7 @@ static long read_clock(clockid_t clock)
 static void pause_ns(long n)
 {
 	struct timespec t = { 0, n };
-	nanosleep(&t, NULL);
+	nanosleep(&t, NULL); /* waiting is what is measured */
 }
 static char take(int fd)
 {

@@ -49,7 +49,7 @@ static pfm_alpha_session_t device = { .size = sizeof(device) };
 
 static void nap(long ms)
 {
-	nanosleep(&(struct timespec){ 0, ms * 1000000 }, NULL);
+	nanosleep(&(struct timespec){ 0, ms * 1000000 }, NULL); /* time, which the device counts */
 }
 
 /* Nanoseconds that counting has lasted since the session was opened, at the least and at the

@@ -611,7 +611,7 @@ static void switch_cpu_1(bool on)
 	if (fd < 0 || write(fd, on ? "1" : "0", 1) != 1)
 		printf("# CPU 1 cannot be switched %s\n", on ? "on" : "off");
 	close(fd);
-	usleep(NAP_US);
+	usleep(NAP_US); /* the scheduler moves tasks after the file is written */
 }
 
 /* A child touches pages on CPU @cpu, of the control group whose list of tasks is @tasks, NULL for
@@ -629,7 +629,7 @@ static void touch_on(unsigned cpu, const char *tasks)
 		if ((tasks && write(fd, "0", 1) != 1) || sched_setaffinity(0, sizeof(set), &set))
 			_exit(1);
 		touch(0, PAGES_A_TIME);
-		usleep(NAP_US);
+		usleep(NAP_US); /* the switch is what is counted */
 		_exit(0);
 	}
 	waitpid(pid, NULL, 0);

@@ -104,7 +104,7 @@ static int waitfor(const char *path)
 	for (int i = 0; i < 1000; i++) {
 		if (access(path, F_OK) == 0)
 			return 0;
-		usleep(10000);
+		usleep(10000); /* a driver makes the file */
 	}
 	printf("init: %s did not appear\n", path);
 	return 1;

@@ -273,7 +273,7 @@ static bool switch_cpu_1(bool on)
 	if (!ok)
 		printf("# CPU 1 cannot be switched %s\n", on ? "on" : "off");
 	close(fd);
-	usleep(60000);
+	usleep(60000); /* the service notices within its interval */
 	return ok;
 }
 

@@ -186,7 +186,7 @@ static bool fill_software_group(int leader, struct software_group *out)
 	if (page == MAP_FAILED)
 		return false;
 	*(volatile char *)page = 1;
-	usleep(1000);
+	usleep(1000); /* the emulator sets the interrupt later */
 	for (int tries = 0; tries < 100; tries++) {
 		work();
 		if (read(leader, out, sizeof(*out)) != sizeof(*out))

@@ -53,8 +53,9 @@ static bool ask(const char *path)
 
 	answer[0] = '\0';
 	snprintf(a.sun_path, sizeof(a.sun_path), "%s", path);
+	/* A text is at most one interval old. */
 	usleep(INTERVAL_US + INTERVAL_US / 2);
-	for (unsigned i = 0; i < 200; i++, usleep(INTERVAL_US)) {
+	for (unsigned i = 0; i < 200; i++, usleep(INTERVAL_US)) { /* until the service listens */
 		fd = socket(AF_UNIX, SOCK_STREAM, 0);
 		if (connect(fd, (struct sockaddr *)&a, sizeof(a)) == 0)
 			break;
@@ -215,7 +216,7 @@ static void clock_jumps(void)
 		      "counts go on, exact");
 		check(find_interval() > 0 && find_interval() < 5,
 		      "the interval is positive: %f seconds", find_interval());
-		usleep(5 * INTERVAL_US);
+		usleep(5 * INTERVAL_US); /* a file is written in each interval */
 		check(stat(TEXTFILE, &after) == 0 && after.st_ino != before.st_ino &&
 		              llabs((long long)(after.st_mtime - t.tv_sec)) < 10,
 		      "the file is replaced at the clock's time");

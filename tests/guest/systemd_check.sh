@@ -38,6 +38,8 @@ status_line() { sed -n "s/^$1:[ 	]*//p" "/proc/$(property MainPID)/status"; }
 scrape() { curl -sS --max-time 20 "$@" 2>&1; }
 value() { sed -n "s/^$1 //p"; } # the value of a sample, from standard input
 
+# Sleeps are intervals of systemd and of the service, which is what is tested.
+
 # Waits until the unit is in a state, for at most a number of seconds.
 wait_for() { # STATE SECONDS
 	left=$2

@@ -15,10 +15,10 @@ import socket
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 
 import tap
+from waiting import wait_until
 
 SOURCE = os.environ["PERFMON_SOURCE"]
 OURS = os.environ["PERFMON_LIBPFM4"]                 # the folder with our library
@@ -1401,14 +1401,13 @@ class Pcp(unittest.TestCase):
             port = s.getsockname()[1]
         env = dict(environment(ours=ours), PCP_PMDAS_DIR=self.folder)
         self.daemon(env, port)
-        for _ in range(50):
+        def find_values():
             found = dict(re.findall(r"^(perfevent\.\S+)\n((?: .*\n)*)", self.ask(env, port), re.M))
-            if any(
-                    int(v) for v in re.findall(
-                        r"value (\d+)", found.get("perfevent.hwcounters.TASK_CLOCK.value", ""))):
-                break
-            time.sleep(0.1)
-        return found
+            values = re.findall(r"value (\d+)",
+                                found.get("perfevent.hwcounters.TASK_CLOCK.value", ""))
+            return found if any(map(int, values)) else None
+
+        return wait_until(find_values)
 
     def test_software_events_are_counted(self):
         self.folder = tempfile.mkdtemp()

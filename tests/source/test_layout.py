@@ -38,6 +38,21 @@ def tracked_files():
     return done.stdout.splitlines()
 
 
+class Sleeps(unittest.TestCase):
+    def test_each_sleep_of_a_test_has_its_reason(self):
+        """Tests wait for facts (tests/waiting.py). Where time itself is measured, a comment says so
+        on the line or on the one above it. The load of soak_serve.py is paced by the clock."""
+        bare = []
+        for path in tracked_files():
+            if not re.match(r"tests/.*\.(py|c|h)$", path) or path == "tests/soak_serve.py":
+                continue
+            lines = ["", *read(path).splitlines()]
+            bare += ["%s:%d" % (path, i) for i, line in enumerate(lines)
+                     if re.search(r"time\.sleep\(|\b(usleep|nanosleep)\(", line)
+                     and not re.search(r"#|/\*|\*/", lines[i - 1] + line)]
+        self.assertEqual(bare, [])
+
+
 class Folders(unittest.TestCase):
     @classmethod
     def setUpClass(cls):

@@ -42,6 +42,7 @@ from vendors import importing  # noqa: E402
 from vendors.lists import Model  # noqa: E402
 from vendors.output import format_size  # noqa: E402
 from tap import SHARED, main  # noqa: E402
+from waiting import wait_until  # noqa: E402
 
 PFM = os.environ.get("PFM")
 DATA = os.path.join(SHARED, "data")
@@ -1530,15 +1531,21 @@ class MadeUp(unittest.TestCase):
             self.assertIn(name, err)
 
 
+def find_children(pid):
+    with open("/proc/%d/task/%d/children" % (pid, pid), encoding="ascii") as f:
+        return f.read().split()
+
+
 def is_empty(group):
     """No process of the group is left; those that end have a while to do so."""
-    for _ in range(200):
+    def has_ended():
         try:
             os.killpg(group, 0)
         except ProcessLookupError:
             return True
-        time.sleep(0.05)
-    return False
+        return False
+
+    return wait_until(has_ended)
 
 
 class Command(unittest.TestCase):
@@ -1597,7 +1604,7 @@ class Command(unittest.TestCase):
             ends = []
             for delay in (0.01, 0.05, 0.1, 0.2, 0.35, 0.6) if PFM else (0.4, 0.6):
                 p = self.begin(root)
-                time.sleep(delay)
+                time.sleep(delay)    # any moment will do: the rule holds at each
                 os.killpg(p.pid, signal.SIGINT)
                 said = p.communicate(timeout=60)[1]
                 ends.append(p.returncode)
@@ -1610,13 +1617,13 @@ class Command(unittest.TestCase):
 
     def test_an_interruption_is_not_lost(self):
         """Where Python cannot raise it, in what it calls by the way, it comes once more."""
-        code = ("import gc, os, signal, sys, time, weakref; sys.path.insert(0, %r); import pmuc; "
+        code = ("import gc, os, signal, sys, weakref; sys.path.insert(0, %r); import pmuc; "
                 "sys.unraisablehook = pmuc.repeat_interrupt\n"
                 "class Thing: pass\n"
                 "def by_the_way(ref): os.kill(os.getpid(), signal.SIGINT)\n"
                 "thing = Thing(); ref = weakref.ref(thing, by_the_way)\n"
                 "try:\n"
-                "    del thing; gc.collect(); time.sleep(20)\n"
+                "    del thing; gc.collect(); signal.pause()\n"
                 "except KeyboardInterrupt:\n"
                 "    print('heard')\n" % EVENTS)
         p = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60,
@@ -1627,7 +1634,7 @@ class Command(unittest.TestCase):
         with tempfile.TemporaryDirectory() as root:
             self.big_lists(root)
             p = self.begin(root)
-            time.sleep(0.5)
+            wait_until(lambda: find_children(p.pid) or p.poll() is not None)
             os.kill(p.pid, signal.SIGKILL)
             p.communicate(timeout=60)
             self.assertTrue(is_empty(p.pid))
@@ -1637,8 +1644,7 @@ class Command(unittest.TestCase):
             self.big_lists(root)
             p, worker = self.begin(root), []
             while p.poll() is None and not worker:
-                with open("/proc/%d/task/%d/children" % (p.pid, p.pid), encoding="ascii") as f:
-                    worker = f.read().split()
+                worker = find_children(p.pid)
             if not worker:
                 self.skipTest("no worker was seen: one CPU alone")
             os.kill(int(worker[0]), signal.SIGKILL)
@@ -1667,9 +1673,9 @@ class Command(unittest.TestCase):
 
     def test_a_file_of_a_killed_import_is_removed_by_the_next(self):
         """A file that another import is still writing stays."""
-        code = ("import os, sys, time; sys.path.insert(0, %r)\n"
+        code = ("import os, signal, sys; sys.path.insert(0, %r)\n"
                 "from image import atomic_files\n"
-                "os.fsync = lambda fd: (print(flush=True), time.sleep(60))\n"
+                "os.fsync = lambda fd: (print(flush=True), signal.pause())\n"
                 "atomic_files.write_atomically(sys.argv[1], b'x')\n" % EVENTS)
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "a.pmdb")

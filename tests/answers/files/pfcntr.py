@@ -11,7 +11,7 @@ LOGALL = 0x20005003
 fd = os.open("/dev/pfcntr", 0x10000)
 for request, word in (MUX, 0), (FREQ, 0x2a0), (LOGALL, None), (RESTART, 0xff07):
     fcntl.ioctl(fd, request, 0 if word is None else struct.pack("Q", word))
-time.sleep(0.02)
+time.sleep(0.02)    # what passes of time is counted
 fcntl.ioctl(fd, DISABLE, struct.pack("Q", 0xff07))
 room = array.array("Q", [2**64 - 1] * 4 * 65)
 fcntl.ioctl(fd, GETCNT, struct.pack("Q", room.buffer_info()[0]))

@@ -39,7 +39,7 @@ static void spend_time(void)
 {
 	struct timespec t = { 0, 20000000 };
 
-	nanosleep(&t, NULL);
+	nanosleep(&t, NULL); /* the device counts what passes of time */
 }
 
 static void count(void)

@@ -20,7 +20,7 @@ static int failed(const char *what)
 
 static int work(void)
 {
-	return usleep(2000);
+	return usleep(2000); /* the device counts what passes of time */
 }
 
 /* The first of the two was selected, the other one was not. */

@@ -461,7 +461,7 @@ static void every_family_counts_on_its_model(void **state)
 		                  &why); /* begins at once */
 		assert_non_null(s);
 		clock_gettime(CLOCK_MONOTONIC, &begin_);
-		nanosleep(&late, NULL);
+		nanosleep(&late, NULL); /* the time that is measured */
 		assert_int_equal(pfm_stop_session(s), PFMLIB_SUCCESS);
 		clock_gettime(CLOCK_MONOTONIC, &t);
 		assert_int_equal(pfm_read_session(s, counts, n), PFMLIB_SUCCESS);

@@ -299,12 +299,12 @@ static void asked_to_end_story(void)
 	start_story("page-faults", 0);
 	pthread_create(&t, NULL, visit_until_asked, &visits);
 	while (!__atomic_load_n(&visits, __ATOMIC_RELAXED))
-		usleep(100);
+		sched_yield();
 	pthread_cancel(t);
 	before = __atomic_load_n(&visits, __ATOMIC_RELAXED);
 	while (__atomic_load_n(&visits, __ATOMIC_RELAXED) < before + 100 &&
 	       pthread_tryjoin_np(t, &result) == EBUSY)
-		usleep(100);
+		sched_yield();
 	EXPECT_TRUE(__atomic_load_n(&visits, __ATOMIC_RELAXED) >= before + 100,
 	            "visits after pthread_cancel()");
 	__atomic_store_n(&ends, true, __ATOMIC_RELAXED);
@@ -337,7 +337,7 @@ static void switches_story(void)
 	pfm_begin_region(PFM_REGION("sleeps"));
 	least = switches_so_far();
 	for (unsigned i = 0; i < 50; i++)
-		nanosleep(&moment, NULL);
+		nanosleep(&moment, NULL); /* the switches are what is measured */
 	least = switches_so_far() - least;
 	pfm_end_region(PFM_REGION("sleeps"));
 	most = switches_so_far() - most;

@@ -3,6 +3,7 @@
  * made, the address of a loop, tasks started and ended. samples + lost = floor(count / period)
  * holds everywhere. Tests that this kernel or user does not allow are skipped with the session's
  * own reason. */
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -852,6 +853,20 @@ static void waiting_ends_with_data_with_time_or_with_the_task(void **state)
 	munmap(p, 2000 * page_size());
 }
 
+static bool is_asleep(pid_t pid)
+{
+	char path[64], state = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	f = fopen(path, "re");
+	if (f && fscanf(f, "%*d (%*[^)]) %c", &state) != 1)
+		state = 0;
+	if (f)
+		fclose(f);
+	return state == 'S';
+}
+
 /* The kernel wakes no reader at a watermark that the buffer cannot reach, not even when it is
  * full. */
 static void a_full_buffer_wakes_who_waits(void **state)
@@ -872,7 +887,8 @@ static void a_full_buffer_wakes_who_waits(void **state)
 		close(ends[1]);
 		if (p != MAP_FAILED && !madvise(p, PAGES * page_size(), MADV_NOHUGEPAGE) &&
 		    read(ends[0], &byte, 1) == 1) {
-			usleep(50000); /* the other process waits by then */
+			while (!is_asleep(getppid()))
+				sched_yield();
 			touch(p, PAGES, page_size());
 			pause();
 		}

@@ -550,7 +550,7 @@ static void system_wide_time_equals_the_clock(void **state)
 	assert_int_equal(about(0).n_kernel_events, cpus);
 	wall = seconds(CLOCK_MONOTONIC);
 	start();
-	usleep(50000);
+	usleep(50000); /* the time that is measured */
 	assert_int_equal(pfm_stop_session(session), PFMLIB_SUCCESS);
 	wall = seconds(CLOCK_MONOTONIC) - wall;
 	read_counts();

@@ -370,7 +370,7 @@ static void work(struct actor *a, const struct op *op)
 		a->touched += 1 + op->b;
 	}
 	for (unsigned i = 0; op->kind == SLEEP && i < 1 + op->b % 8u; i++)
-		nanosleep(&moment, NULL);
+		nanosleep(&moment, NULL); /* the switches are what is counted */
 }
 
 static void *live(void *arg);
