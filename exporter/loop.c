@@ -3,6 +3,7 @@
 #include "common/term.h"
 #include "common/pfm.h"
 #include "series/series.h"
+#include "config.h"
 #include "container.h"
 #include "serve.h"
 #include "web.h"
@@ -399,6 +400,8 @@ static int serve_until_signal(struct serve *s, int signals)
 	int rc;
 
 	begin_budget(&s->budget);
+	if (s->config)
+		__atomic_add_fetch(&s->config->n_started, 1, __ATOMIC_RELAXED);
 	list_waits(s, signals, &waits);
 	for (;;) {
 		int wait, n;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* pfm serve: its own cost and state. Names that begin with "process_" are those of Prometheus'
  * client libraries. */
+#include "config.h"
 #include "serve.h"
 
 #include <dirent.h>
@@ -202,6 +203,29 @@ static void put_groups(struct exposition *x, const struct serve *s)
 	put_counter(x, "perfmon_cgroups_removed", "Control groups that ended.", s->cgroups.n_gone);
 }
 
+/* Names as Prometheus has them for its own file. */
+static void put_config(struct exposition *x, const struct serve *s)
+{
+	const struct config_status *c = s->config;
+
+	begin_family(x, "perfmon_config_job", FAMILY_INFO, "", "The job of --config that answers.");
+	put_whole_sample(x, (struct label[]){ { "perfmon_job", s->name }, { 0 } }, 1);
+	put_gauge(x, "perfmon_config_last_reload_successful", "",
+	          "1 if the last version of the file of --config was taken; 0: it has errors, and "
+	          "the jobs of the version before go on.",
+	          c->is_good);
+	put_gauge(x, "perfmon_config_last_reload_success_timestamp_seconds", "seconds",
+	          "When a version of the file was taken last, in seconds since 1970.", c->taken);
+	put_counter(x, "perfmon_config_reloads", "Later versions of the file that were taken.",
+	            c->n_taken);
+	put_counter(x, "perfmon_config_refusals", "Versions of the file that have errors.",
+	            c->n_refused);
+	put_gauge(x, "perfmon_config_jobs", "", "Jobs of the file.", c->n_jobs);
+	put_gauge(x, "perfmon_config_jobs_running", "", "Jobs whose process runs.", c->n_running);
+	put_counter(x, "perfmon_config_job_restarts",
+	            "Times that a job began again because its process had ended.", c->n_restarts);
+}
+
 void put_self_series(struct exposition *x, const struct serve *s)
 {
 	put_process(x);
@@ -226,6 +250,8 @@ void put_self_series(struct exposition *x, const struct serve *s)
 	}
 	if (s->job.targets.has_cgroup_patterns)
 		put_groups(x, s);
+	if (s->config)
+		put_config(x, s);
 	begin_family(x, "perfmon_series", FAMILY_GAUGE, "", "Series of this text.");
 	put_whole_sample(x, NULL, x->n_samples + 1);
 }

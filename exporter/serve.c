@@ -2,6 +2,7 @@
 /* pfm serve: counts and metrics of the whole system, for Prometheus and similar programs. */
 #include "common/http_url.h"
 #include "common/pfm.h"
+#include "config.h"
 #include "series/series.h"
 #include "serve.h"
 #include "web.h"
@@ -14,7 +15,9 @@
 #include <unistd.h>
 
 enum {
-	OPT_LISTEN = LONG_ONLY,
+	OPT_CONFIG = LONG_ONLY,
+	OPT_CHECK_CONFIG,
+	OPT_LISTEN,
 	OPT_ALLOW_HOST,
 	OPT_WEB_CONFIG,
 	OPT_TEXTFILE,
@@ -55,7 +58,14 @@ enum {
 /* Milliseconds: clients that come within the first share a reading. */
 static const uint64_t usual_interval = 50, usual_textfile_interval = 10000;
 
+extern const struct command cmd_exporter;
+
 static const struct command_option options[] = {
+	{ OPT_CONFIG, "config", "FILE",
+	  "run the jobs of this file, each with events, groups and outputs of its own; read again "
+	  "when it changes and at SIGHUP" },
+	{ OPT_CHECK_CONFIG, "check-config", "FILE",
+	  "check the file of --config, report errors with line and column, and end" },
 	{ 'e', "event", "EVENT,...", "events to count; may be repeated" },
 	{ 'M', "metrics", "METRIC,...",
 	  "metrics and groups of metrics: counts their events and serves their values" },
@@ -157,6 +167,11 @@ static int parse_serve_option(struct command_args *args, struct serve *s, int id
 	case 'M': return add_list(args, &job->request.metric_names, value);
 	case 'I': return set_interval(args, &job->timing, value);
 	case 'C': job->options.cpus = value; return check_cpu_list(args, value) ? EXIT_USAGE : -1;
+	case OPT_CONFIG:
+	case OPT_CHECK_CONFIG:
+		s->config_path = value;
+		s->only_checks = id == OPT_CHECK_CONFIG;
+		break;
 	case OPT_LISTEN:
 		if (s->n_addresses == SERVE_MAX_LISTENERS)
 			return report_usage_error(args, "--listen may be given %d times.",
@@ -285,6 +300,11 @@ static int read_options(struct command_args *args, struct serve *s)
 	if (args->n)
 		return report_usage_error(args, "expected options only, got '%s'.",
 		                          args->operands[0]);
+	/* --config=FILE, or --config FILE */
+	if (s->config_path && args->argc > 2 + !strchr(args->argv[1], '='))
+		return report_usage_error(args,
+		                          "%s stands alone: the file has the options of each job.",
+		                          s->only_checks ? "--check-config" : "--config");
 	/* Only groups that take turns are sure to leave counters free. */
 	if (s->budget.resources[BUDGET_COUNTERS_FREE].limit > 0 && !s->job.rotation.is_on &&
 	    set_rotation(args, &s->job.rotation, NULL, 1000) >= 0)
@@ -304,33 +324,152 @@ static int read_options(struct command_args *args, struct serve *s)
 	return -1;
 }
 
+static void begin_serve(struct serve *s)
+{
+	*s = (struct serve){ .max_series = 10000 };
+	s->job.options.all_cpus = s->job.request.keeps_refused = true;
+	s->job.rotation.skips_unknown = true;
+	s->job.report.out = stdout;
+	s->job.options.format = EXPOSITION_OPENMETRICS;
+}
+
+static void end_serve(struct serve *s)
+{
+	free_web_config(s->web);
+	free(s->command_line);
+	close_listeners(s);
+	close_probe(s);
+	free_series(&s->job.report);
+	free_targets(&s->job);
+	pfm_close_context(s->job.ctx);
+	event_list_free(&s->job.request.events);
+	free_stat_metrics(&s->job);
+	free(s->job.targets.cgroups);
+}
+
+/* ---- the file of --config -------------------------------------------------------------------- */
+
+static struct command_args list_job_args(const struct config_job *job)
+{
+	return (struct command_args){ .cmd = &cmd_exporter,
+		                      .argc = job->argc,
+		                      .argv = job->argv,
+		                      .places = (const char *const *)job->places,
+		                      .operands = calloc((size_t)job->argc + 1, sizeof(char *)) };
+}
+
+/* Reads the options of @job. Returns an exit status, or -1 to continue. */
+static int read_job_options(const struct config_job *job, struct serve *s)
+{
+	struct command_args args = list_job_args(job);
+	int status;
+
+	begin_serve(s);
+	program_name = "pfm serve";
+	s->name = job->name;
+	optind = 0;
+	s->command_line = join_options(args.argv, args.argc);
+	status = args.operands && s->command_line ? read_options(&args, s) : report_no_memory();
+	free(args.operands);
+	return status;
+}
+
+int check_config_job(const struct config_job *job)
+{
+	static struct serve s;
+	int status = read_job_options(job, &s);
+
+	if (status < 0 && s.web_path) {
+		s.web = load_web_config(s.web_path);
+		status = s.web ? -1 : EXIT_REFUSED;
+	}
+	end_serve(&s);
+	return status < 0 ? EXIT_DONE : status;
+}
+
+unsigned report_unknown_events(const struct config_job *job)
+{
+	static const char option[] = "--event=";
+	unsigned n = 0;
+
+	for (int i = 1; i < job->argc; i++) {
+		static struct serve s;
+		unsigned n_here;
+
+		if (strncmp(job->argv[i], option, sizeof(option) - 1) != 0)
+			continue;
+		begin_serve(&s);
+		s.job.ctx = open_context(NULL);
+		if (!s.job.ctx ||
+		    !event_list_add(&s.job.request.events, job->argv[i] + sizeof(option) - 1))
+			return n + 1;
+		drop_bad_events(&s.job);
+		n_here = s.job.request.n_refused;
+		if (n_here)
+			fprintf(stderr,
+			        "pfm serve: %s: this machine does not have %s of these events: "
+			        "their causes are served\n",
+			        job->places[i], n_here > 1 ? "some" : "one");
+		n += n_here;
+		end_serve(&s);
+	}
+	return n;
+}
+
+static void prepare_process(void)
+{
+	note_start_time();
+	/* Keeps the memory of a text for the next one: returning it costs more than a reading. */
+	mallopt(M_TRIM_THRESHOLD, KEPT_MEMORY);
+}
+
+int run_config_job(const struct config_job *job, struct config_status *config)
+{
+	static struct serve s;
+	int status = read_job_options(job, &s);
+
+	s.config = config;
+	prepare_process();
+	if (status < 0)
+		status = serve_counts(&s);
+	end_serve(&s);
+	return status;
+}
+
+/* Checks the file for a person. Events that this machine lacks are no errors: another one that gets
+ * the same file may have them. */
+static int check_config(const char *path)
+{
+	struct serve_config *c = load_serve_config(path);
+	unsigned n_unknown = 0;
+
+	if (!c)
+		return EXIT_REFUSED;
+	for (unsigned i = 0; i < c->n; i++)
+		n_unknown += report_unknown_events(&c->jobs[i]);
+	printf("%s: %u job%s, no errors", path, c->n, c->n == 1 ? "" : "s");
+	if (n_unknown)
+		printf("; %u event%s not on this machine", n_unknown, n_unknown == 1 ? "" : "s");
+	putchar('\n');
+	free_serve_config(c);
+	return EXIT_DONE;
+}
+
 static int run_serve(struct command_args *args)
 {
 	static struct serve s;
 	int status;
 
-	s = (struct serve){ .max_series = 10000 };
-	s.job.options.all_cpus = s.job.request.keeps_refused = s.job.rotation.skips_unknown = true;
-	s.job.report.out = stdout;
-	s.job.options.format = EXPOSITION_OPENMETRICS;
-	note_start_time();
-	/* Keeps the memory of a text for the next one: returning it costs more than a reading. */
-	mallopt(M_TRIM_THRESHOLD, KEPT_MEMORY);
+	begin_serve(&s);
+	prepare_process();
 	program_name = "pfm serve";
 	s.command_line = join_options(args->argv, args->argc);
 	status = s.command_line ? read_options(args, &s) : report_no_memory();
-	if (status < 0)
+	if (status < 0 && s.config_path)
+		status = s.only_checks ? check_config(s.config_path) : run_config(s.config_path);
+	else if (status < 0)
 		status = serve_counts(&s);
-	free_web_config(s.web);
-	free(s.command_line);
-	close_listeners(&s);
-	close_probe(&s);
-	free_series(&s.job.report);
-	free_targets(&s.job);
-	pfm_close_context(s.job.ctx);
-	event_list_free(&s.job.request.events);
-	free_stat_metrics(&s.job);
-	free(s.job.targets.cgroups);
+	end_serve(&s);
 	return status;
 }
 

@@ -2,8 +2,8 @@
 /* pfm serve: options (serve.c), the loop (loop.c), addresses (listen.c), HTTP
  * (http.h), gzip (gzip.c), lines (lines.c), OTLP (otlp.c, resource.c), the file for a textfile
  * collector (textfile.c), figures about itself (self.c), the lock of --give-way
- * (lock.c) and its probe (probe.c), and --budget (budget.c). One thread does
- * everything. */
+ * (lock.c) and its probe (probe.c), --budget (budget.c), and the file of --config (config.h). One
+ * thread does everything. */
 #ifndef PFM_SERVE_H
 #define PFM_SERVE_H
 
@@ -86,8 +86,14 @@ struct serve_listener {
 	bool is_loopback;
 };
 
+struct config_status;
+
 struct serve {
 	struct stat_job job;
+	const char *name;             /* of a job of --config; NULL: without */
+	const char *config_path;      /* of --config or --check-config; NULL: not given */
+	bool only_checks;             /* --check-config */
+	struct config_status *config; /* what all jobs serve about the file */
 	const char *addresses[SERVE_MAX_LISTENERS]; /* of --listen */
 	unsigned n_addresses;
 	struct serve_listener listeners[SERVE_MAX_LISTENERS];
@@ -144,7 +150,7 @@ bool refresh_counts(struct serve *s);
 
 /* ---- figures about itself (self.c) ----------------------------------------------------------- */
 
-enum { SERVE_SELF_SERIES = 60 };
+enum { SERVE_SELF_SERIES = 70 };
 uint64_t count_open_files(void);
 /* Call this when the service begins. */
 void note_start_time(void);

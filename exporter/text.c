@@ -119,6 +119,7 @@ char *make_textfile_text(struct serve *s, size_t *size)
 {
 	struct exposition x = { .format = EXPOSITION_PROMETHEUS,
 		                .has_own_names = true,
+		                .common = { "perfmon_job", s->name },
 		                .keeps_node_names = s->has_node_names };
 	char *text = NULL;
 

@@ -30,7 +30,8 @@ struct web_config {
 	enum client_certificates clients;
 	char **names; /* that a client's certificate must have one of; NULL: any */
 	unsigned n_names;
-	char priorities[128]; /* of GnuTLS */
+	char priorities[3072];   /* of GnuTLS */
+	bool keeps_client_order; /* of cipher suites */
 	struct web_user *users;
 	unsigned n_users;
 	struct web_header *headers;

@@ -17,7 +17,7 @@ static const bool have_tls = true;
 static const bool have_tls = false;
 #endif
 
-enum { PATH_SIZE = 4096, WHY_SIZE = 256, MAX_FILE = 1 << 20 };
+enum { PATH_SIZE = 4096, WHY_SIZE = PATH_SIZE + 256, MAX_FILE = 1 << 20 };
 
 struct web_reading {
 	const char *path;
@@ -109,14 +109,166 @@ static int read_version(struct web_reading *r, const char *key, json_t *value)
 	return 0;
 }
 
-static void make_priorities(struct web_config *w, int least, int most)
+/* Cipher suites by Go's names: what GnuTLS calls the exchange of keys, the cipher and its MAC. */
+struct cipher_suite {
+	const char *name, *exchange, *cipher;
+};
+
+static const struct cipher_suite suites[] = {
+	{ "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256", "ECDHE-ECDSA", "AES-128-GCM:+AEAD" },
+	{ "TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384", "ECDHE-ECDSA", "AES-256-GCM:+AEAD" },
+	{ "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256", "ECDHE-ECDSA",
+	  "CHACHA20-POLY1305:+AEAD" },
+	{ "TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA", "ECDHE-ECDSA", "AES-128-CBC:+SHA1" },
+	{ "TLS_ECDHE_ECDSA_WITH_AES_256_CBC_SHA", "ECDHE-ECDSA", "AES-256-CBC:+SHA1" },
+	{ "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256", "ECDHE-RSA", "AES-128-GCM:+AEAD" },
+	{ "TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384", "ECDHE-RSA", "AES-256-GCM:+AEAD" },
+	{ "TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256", "ECDHE-RSA", "CHACHA20-POLY1305:+AEAD" },
+	{ "TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA", "ECDHE-RSA", "AES-128-CBC:+SHA1" },
+	{ "TLS_ECDHE_RSA_WITH_AES_256_CBC_SHA", "ECDHE-RSA", "AES-256-CBC:+SHA1" },
+	/* Of TLS 1.3, which has no exchange of its own in the name. */
+	{ "TLS_AES_128_GCM_SHA256", "", "AES-128-GCM:+AEAD" },
+	{ "TLS_AES_256_GCM_SHA384", "", "AES-256-GCM:+AEAD" },
+	{ "TLS_CHACHA20_POLY1305_SHA256", "", "CHACHA20-POLY1305:+AEAD" },
+};
+
+enum { N_SUITES = sizeof(suites) / sizeof(suites[0]), PRIORITIES_SIZE = 1024 };
+
+static bool is_chosen(const struct cipher_suite *chosen[N_SUITES], unsigned n, const char *exchange,
+                      const char *cipher)
 {
-	size_t at = (size_t)snprintf(w->priorities, sizeof(w->priorities), "NORMAL:-VERS-ALL");
+	for (unsigned i = 0; i < n; i++)
+		if ((!exchange || strcmp(chosen[i]->exchange, exchange) == 0) &&
+		    (!cipher || strcmp(chosen[i]->cipher, cipher) == 0))
+			return true;
+	return false;
+}
+
+/* GnuTLS combines each exchange with each cipher. Refuses a list that lacks one of these suites,
+ * since clients could use it all the same. */
+static void refuse_incomplete_suites(struct web_reading *r, const char *key,
+                                     const struct cipher_suite *chosen[N_SUITES], unsigned n)
+{
+	char problem[WHY_SIZE];
+
+	for (unsigned i = 0; i < N_SUITES && !r->has_failed; i++) {
+		const struct cipher_suite *s = &suites[i];
+
+		if (!*s->exchange || is_chosen(chosen, n, s->exchange, s->cipher) ||
+		    !is_chosen(chosen, n, s->exchange, NULL) ||
+		    !is_chosen(chosen, n, NULL, s->cipher))
+			continue;
+		snprintf(problem, sizeof(problem),
+		         "add %s, or leave out the others with its cipher: GnuTLS combines each "
+		         "exchange of keys with each cipher of the list",
+		         s->name);
+		refuse(r, key, problem);
+	}
+}
+
+static unsigned choose_suites(struct web_reading *r, const char *key, json_t *list,
+                              const struct cipher_suite *chosen[N_SUITES])
+{
+	char problem[WHY_SIZE];
+	unsigned n = 0;
+
+	if (!json_is_array(list) || !json_array_size(list) || json_array_size(list) > N_SUITES)
+		refuse(r, key, "expected a list of cipher suites");
+	for (size_t i = 0; i < json_array_size(list) && !r->has_failed; i++) {
+		const char *name = get_text(r, key, json_array_get(list, i));
+		unsigned k = 0;
+
+		while (k < N_SUITES && strcmp(suites[k].name, name) != 0)
+			k++;
+		if (k < N_SUITES) {
+			chosen[n++] = &suites[k];
+			continue;
+		}
+		snprintf(problem, sizeof(problem),
+		         "'%.80s' is not supported; those with ECDHE and AES-GCM, AES-CBC-SHA or "
+		         "CHACHA20 are",
+		         name);
+		refuse(r, key, problem);
+	}
+	return n;
+}
+
+/* Adds ":+NAME" to the priorities, once. */
+static void add_priority(char priorities[PRIORITIES_SIZE], const char *name)
+{
+	const size_t at = strlen(priorities);
+
+	if (*name && !strstr(priorities, name))
+		snprintf(priorities + at, PRIORITIES_SIZE - at, ":+%s", name);
+}
+
+/* In TLS 1.3 the ciphers of the list are permitted with each exchange. */
+static void read_suites(struct web_reading *r, const char *key, json_t *list,
+                        char ciphers[PRIORITIES_SIZE])
+{
+	const struct cipher_suite *chosen[N_SUITES];
+	const unsigned n = choose_suites(r, key, list, chosen);
+
+	refuse_incomplete_suites(r, key, chosen, n);
+	snprintf(ciphers, PRIORITIES_SIZE, ":-KX-ALL:-CIPHER-ALL:-MAC-ALL");
+	for (unsigned i = 0; i < n; i++) {
+		add_priority(ciphers, chosen[i]->exchange);
+		add_priority(ciphers, chosen[i]->cipher);
+	}
+}
+
+static void read_curves(struct web_reading *r, const char *key, json_t *list,
+                        char groups[PRIORITIES_SIZE])
+{
+	static const char *const names[][2] = { { "CurveP256", "GROUP-SECP256R1" },
+		                                { "CurveP384", "GROUP-SECP384R1" },
+		                                { "CurveP521", "GROUP-SECP521R1" },
+		                                { "X25519", "GROUP-X25519" } };
+	const size_t n_names = sizeof(names) / sizeof(names[0]);
+
+	if (!json_is_array(list) || !json_array_size(list))
+		refuse(r, key, "expected a list of curves");
+	snprintf(groups, PRIORITIES_SIZE, ":-GROUP-ALL");
+	for (size_t i = 0; i < json_array_size(list) && !r->has_failed; i++) {
+		const char *name = get_text(r, key, json_array_get(list, i));
+		size_t k = 0;
+
+		while (k < n_names && strcmp(names[k][0], name) != 0)
+			k++;
+		if (k < n_names)
+			add_priority(groups, names[k][1]);
+		else
+			refuse(r, key, "expected CurveP256, CurveP384, CurveP521 or X25519");
+	}
+}
+
+static void make_priorities(struct web_config *w, int least, int most, const char *ciphers,
+                            const char *groups)
+{
+	size_t at = (size_t)snprintf(w->priorities, sizeof(w->priorities), "NORMAL:-VERS-ALL%s%s",
+	                             ciphers, groups);
 
 	for (int version = least; version <= most; version++)
 		at += (size_t)snprintf(w->priorities + at, sizeof(w->priorities) - at,
 		                       ":+VERS-TLS1.%d", version - 10);
-	snprintf(w->priorities + at, sizeof(w->priorities) - at, ":%%SERVER_PRECEDENCE");
+	snprintf(w->priorities + at, sizeof(w->priorities) - at,
+	         w->keeps_client_order ? "" : ":%%SERVER_PRECEDENCE");
+}
+
+/* A certificate or key that is in the file itself. */
+static char *copy_text(struct web_reading *r, const char *key, json_t *value)
+{
+	const char *text = get_text(r, key, value);
+
+	return *text ? strdup(text) : NULL;
+}
+
+static void read_order(struct web_reading *r, const char *key, json_t *value)
+{
+	if (json_is_boolean(value))
+		r->web->keeps_client_order = !json_is_true(value);
+	else
+		refuse(r, key, "expected true or false");
 }
 
 static void read_names(struct web_reading *r, const char *key, json_t *value)
@@ -134,15 +286,39 @@ static void read_names(struct web_reading *r, const char *key, json_t *value)
 	}
 }
 
+/* True for "cert" beside "cert_file" and its like: exporter-toolkit refuses both. */
+static bool has_both(json_t *tls, const char *key)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "%s_file", key);
+	return json_object_get(tls, name) != NULL;
+}
+
 static void read_tls(struct web_reading *r, json_t *tls)
 {
 	struct web_config *w = r->web;
+	char ciphers[PRIORITIES_SIZE] = "", groups[PRIORITIES_SIZE] = "";
 	int least = 12, most = 13;
 	const char *key;
 	json_t *value;
 
 	json_object_foreach (tls, key, value) {
-		if (strcmp(key, "cert_file") == 0)
+		if (has_both(tls, key))
+			refuse(r, key, "the file has this text and the name of a file for it");
+		else if (strcmp(key, "cert") == 0)
+			w->certificate = copy_text(r, key, value);
+		else if (strcmp(key, "key") == 0)
+			w->key = copy_text(r, key, value);
+		else if (strcmp(key, "client_ca") == 0)
+			w->authority = copy_text(r, key, value);
+		else if (strcmp(key, "cipher_suites") == 0)
+			read_suites(r, key, value, ciphers);
+		else if (strcmp(key, "curve_preferences") == 0)
+			read_curves(r, key, value, groups);
+		else if (strcmp(key, "prefer_server_cipher_suites") == 0)
+			read_order(r, key, value);
+		else if (strcmp(key, "cert_file") == 0)
 			w->certificate = read_file(r, key, value);
 		else if (strcmp(key, "key_file") == 0)
 			w->key = read_file(r, key, value);
@@ -156,11 +332,11 @@ static void read_tls(struct web_reading *r, json_t *tls)
 			least = read_version(r, key, value);
 		else if (strcmp(key, "max_version") == 0)
 			most = read_version(r, key, value);
-		else if (strcmp(key, "prefer_server_cipher_suites") != 0)
+		else
 			refuse(r, key, "the key is not supported in tls_server_config");
 	}
 	if (!r->has_failed)
-		make_priorities(w, least, most);
+		make_priorities(w, least, most, ciphers, groups);
 	if (!r->has_failed && (!w->certificate || !w->key))
 		refuse(r, "tls_server_config", "expected cert_file and key_file");
 	if (!r->has_failed && least > most)
@@ -260,6 +436,9 @@ static void read_sections(struct web_reading *r, json_t *file)
 			read_http(r, value);
 		else if (strcmp(key, "basic_auth_users") == 0)
 			read_users(r, value);
+		else if (strcmp(key, "rate_limit") == 0)
+			refuse(r, key,
+			       "the section is not supported: --budget limits processor time");
 		else
 			refuse(r, key, "the section is not supported");
 	}
@@ -269,14 +448,15 @@ struct web_config *load_web_config(const char *path)
 {
 	char why[WHY_SIZE];
 	struct web_reading r = { .path = path, .web = calloc(1, sizeof(*r.web)) };
-	json_t *file = have_tls ? load_yaml(path, why, sizeof(why)) : NULL;
+	json_t *file = have_tls ? load_yaml(path, NULL, why, sizeof(why)) : NULL;
 
 	if (!have_tls)
 		snprintf(why, sizeof(why),
-		         "this pfm was built without GnuTLS: --web-config needs a build with "
-		         "Debian's libgnutls28-dev and libcrypt-dev");
+		         "%s: this pfm was built without GnuTLS: --web-config needs a build with "
+		         "Debian's libgnutls28-dev and libcrypt-dev",
+		         path);
 	if (!file || !r.web) {
-		fprintf(stderr, "pfm serve: %s: %s\n", path, why);
+		fprintf(stderr, "pfm serve: %s\n", why);
 		free(r.web);
 		json_decref(file);
 		return NULL;

@@ -8,22 +8,60 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/grow.h"
+
+const struct yaml_place *find_yaml_place(const struct yaml_places *p, const char *path)
+{
+	for (unsigned i = 0; i < p->n; i++)
+		if (strcmp(p->at[i].path, path) == 0)
+			return &p->at[i];
+	return NULL;
+}
+
+void free_yaml_places(struct yaml_places *p)
+{
+	while (p->n)
+		free(p->at[--p->n].path);
+	free(p->at);
+	*p = (struct yaml_places){ 0 };
+}
 
 #ifdef HAVE_YAML
 #include <yaml.h>
 
-enum { MAX_DEPTH = 16 };
+enum { MAX_DEPTH = 16, PATH_SIZE = 1024 };
 
 struct reading {
 	yaml_parser_t parser;
+	const char *file;
+	struct yaml_places *places; /* NULL: not wanted */
+	char path[PATH_SIZE];       /* of the value under way */
+	yaml_mark_t key;            /* of its key */
 	char *why;
 	size_t size;
 };
 
 static json_t *fail(struct reading *r, const yaml_mark_t *mark, const char *problem)
 {
-	snprintf(r->why, r->size, "line %zu: %s", mark->line + 1, problem);
+	snprintf(r->why, r->size, "%s:%zu:%zu: %s", r->file, mark->line + 1, mark->column + 1,
+	         problem);
 	return NULL;
+}
+
+/* Notes where the value begins. False without memory. */
+static bool note_place(struct reading *r, const yaml_mark_t *value)
+{
+	struct yaml_places *p = r->places;
+	bool failed = false;
+
+	if (!p)
+		return true;
+	p->at = base_grow_list(p->at, p->n, &p->capacity, sizeof(*p->at), &failed);
+	if (failed)
+		return false;
+	p->at[p->n] = (struct yaml_place){ strdup(r->path), r->key.line + 1, r->key.column + 1,
+		                           value->line + 1, value->column + 1 };
+	return p->at[p->n].path && ++p->n;
 }
 
 static json_t *read_scalar(struct reading *r, const yaml_event_t *e)
@@ -60,6 +98,7 @@ static char *read_key(struct reading *r, const yaml_event_t *e, json_t *to)
 		fail(r, &e->start_mark, "the member is there already");
 		return NULL;
 	}
+	r->key = e->start_mark;
 	return strdup(name);
 }
 
@@ -67,8 +106,15 @@ static char *read_key(struct reading *r, const yaml_event_t *e, json_t *to)
 static bool add_value(struct reading *r, yaml_event_t *e, json_t *to, const char *key,
                       unsigned depth)
 {
-	json_t *value = read_node(r, e, depth + 1);
+	const size_t len = strlen(r->path);
+	json_t *value;
 
+	if (key)
+		snprintf(r->path + len, sizeof(r->path) - len, "/%s", key);
+	else
+		snprintf(r->path + len, sizeof(r->path) - len, "/%zu", json_array_size(to));
+	value = note_place(r, &e->start_mark) ? read_node(r, e, depth + 1) : NULL;
+	r->path[len] = '\0';
 	if (!value)
 		return false;
 	if ((key ? json_object_set_new(to, key, value) : json_array_append_new(to, value)) == 0)
@@ -156,17 +202,17 @@ static json_t *read_document(struct reading *r)
 	return NULL;
 }
 
-json_t *load_yaml(const char *path, char *why, size_t size)
+json_t *load_yaml(const char *path, struct yaml_places *places, char *why, size_t size)
 {
-	struct reading r = { .why = why, .size = size };
+	struct reading r = { .file = path, .places = places, .why = why, .size = size };
 	FILE *f = fopen(path, "re");
 	json_t *found = NULL;
 
 	if (!f) {
-		snprintf(why, size, "%s", strerror(errno));
+		snprintf(why, size, "%s: %s", path, strerror(errno));
 		return NULL;
 	}
-	snprintf(why, size, "out of memory");
+	snprintf(why, size, "%s: out of memory", path);
 	if (yaml_parser_initialize(&r.parser)) {
 		yaml_parser_set_input_file(&r.parser, f);
 		found = read_document(&r);
@@ -178,12 +224,13 @@ json_t *load_yaml(const char *path, char *why, size_t size)
 
 #else
 
-json_t *load_yaml(const char *path, char *why, size_t size)
+json_t *load_yaml(const char *path, struct yaml_places *places, char *why, size_t size)
 {
-	(void)path;
+	(void)places;
 	snprintf(why, size,
-	         "this pfm was built without libyaml: the option needs a build with Debian's "
-	         "libyaml-dev");
+	         "%s: this pfm was built without libyaml: the option needs a build with Debian's "
+	         "libyaml-dev",
+	         path);
 	return NULL;
 }
 

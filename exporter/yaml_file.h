@@ -6,9 +6,25 @@
 #include <jansson.h>
 #include <stddef.h>
 
+/* Where a value is in a file: lines and columns from 1 on. */
+struct yaml_place {
+	char *path; /* "/jobs/0/name" */
+	size_t key_line, key_column, line, column;
+};
+
+struct yaml_places {
+	struct yaml_place *at;
+	unsigned n;
+	size_t capacity;
+};
+
 /* Reads a file of one document: mappings are objects, plain numbers and true and false what they
- * look like, other scalars strings. An empty file is an empty object. NULL, after *@why, if it
- * cannot be read. */
-json_t *load_yaml(const char *path, char *why, size_t size);
+ * look like, other scalars strings. An empty file is an empty object. Notes in @places, unless it
+ * is NULL, where each member and element is. NULL, after *@why, which begins with the path, if the
+ * file cannot be read. */
+json_t *load_yaml(const char *path, struct yaml_places *places, char *why, size_t size);
+/* NULL if there is no such value. */
+const struct yaml_place *find_yaml_place(const struct yaml_places *p, const char *path);
+void free_yaml_places(struct yaml_places *p);
 
 #endif

@@ -118,6 +118,55 @@ class Web(unittest.TestCase):
         head, body = data.split(b"\r\n\r\n", 1)
         return int(head.split()[1]), head.decode().lower(), body.decode()
 
+    def find_cipher(self, address, ciphers, version=ssl.TLSVersion.TLSv1_2, curve=None):
+        """The suite that a client with these ciphers of OpenSSL gets; None without one."""
+        context = ssl.create_default_context(cafile=self.files.path("ca.pem"))
+        context.set_ciphers(ciphers)
+        context.minimum_version = context.maximum_version = version
+        if curve:
+            context.set_ecdh_curve(curve)
+        try:
+            with socket.create_connection(address, timeout=20) as plain, context.wrap_socket(
+                    plain, server_hostname="127.0.0.1") as c:
+                return c.cipher()[0]
+        except ssl.SSLError:
+            return None
+
+    def test_cipher_suites(self):
+        """The list limits what clients get; suites that it lacks are refused, not forgotten."""
+        ecdsa = "TLS_ECDHE_ECDSA_WITH_"
+        with self.serve(TLS + "  cipher_suites: [%sAES_256_GCM_SHA384, TLS_AES_256_GCM_SHA384]\n"
+                        "  curve_preferences: [CurveP256]\n" % ecdsa) as s:
+            address = self.address(s)
+            self.assertEqual(self.find_cipher(address, "ALL"), "ECDHE-ECDSA-AES256-GCM-SHA384")
+            for cipher in ("ECDHE-ECDSA-AES128-GCM-SHA256", "ECDHE-ECDSA-CHACHA20-POLY1305",
+                           "ECDHE-ECDSA-AES256-SHA"):
+                self.assertIsNone(self.find_cipher(address, cipher + ":@SECLEVEL=0"), cipher)
+            self.assertEqual(self.find_cipher(address, "ALL", ssl.TLSVersion.TLSv1_3),
+                             "TLS_AES_256_GCM_SHA384")
+            self.assertIsNone(self.find_cipher(address, "ALL", curve="secp384r1"))
+            self.assertTrue(self.find_cipher(address, "ALL", curve="prime256v1"))
+            s.end()
+        both = "ECDHE-ECDSA-AES256-GCM-SHA384:ECDHE-ECDSA-AES128-GCM-SHA256"
+        for order, suite in (("true", "AES128-GCM-SHA256"), ("false", "AES256-GCM-SHA384")):
+            with self.serve(TLS + "  cipher_suites: [%sAES_128_GCM_SHA256, %sAES_256_GCM_SHA384]\n"
+                            "  prefer_server_cipher_suites: %s\n" % (ecdsa, ecdsa, order)) as s:
+                self.assertEqual(self.find_cipher(self.address(s), both), "ECDHE-ECDSA-" + suite)
+                s.end()
+
+    def test_texts_in_the_file(self):
+        """Certificate, key and authority may be in the file itself."""
+        def member(key, name):
+            with open(self.files.path(name), encoding="ascii") as f:
+                return "  %s: |\n%s" % (key, "".join("    " + line for line in f))
+        with self.serve("tls_server_config:\n" + member("cert", "server.pem") +
+                        member("key", "server.key") + member("client_ca", "ca.pem") +
+                        "  client_auth_type: RequireAndVerifyClientCert\n") as s:
+            address = self.address(s)
+            self.assertEqual(self.ask(address)[0], 403)
+            self.assertEqual(self.ask(address, client="client")[0], 200)
+            s.end()
+
     def with_password(self, user, password):
         token = base64.b64encode(("%s:%s" % (user, password)).encode())
         return OPENMETRICS.replace(b"Host", b"Authorization: Basic " + token + b"\r\nHost")
@@ -216,12 +265,22 @@ class Web(unittest.TestCase):
             (TLS + "  min_version: TLS14\n", "expected TLS10"),
             (TLS + "  min_version: TLS13\n  max_version: TLS12\n", "max_version"),
             (TLS.replace("server.pem", "nowhere.pem"), "No such file"),
+            (TLS + "  cert: x\n", "cert: the file has this text and the name of a file"),
+            (TLS + "  cipher_suites: []\n", "expected a list of cipher suites"),
+            (TLS + "  cipher_suites: [TLS_RSA_WITH_RC4_128_SHA]\n",
+             "'TLS_RSA_WITH_RC4_128_SHA' is not supported"),
+            (TLS + "  cipher_suites: [TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,"
+             " TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384]\n",
+             "add TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256"),
+            (TLS + "  curve_preferences: [CurveP111]\n", "expected CurveP256"),
+            (TLS + "  prefer_server_cipher_suites: 3\n", "expected true or false"),
+            ("rate_limit: {burst: 2}\n", "rate_limit: the section is not supported: --budget"),
             ("basic_auth_users: {a: plain}", "a hash of bcrypt"),
-            ("basic_auth_users: {a: &x y, b: *x}", "line 1: aliases"),
+            ("basic_auth_users: {a: &x y, b: *x}", ":1:32: aliases"),
             ("basic_auth_users: {a: 1, a: 2}", "there already"),
             ("basic_auth: {}", "the section is not supported"),
             ("http_server_config: {headers: {Set-Cookie: x}}", "the header is not supported"),
-            ("a: b\n  c: d\n", "line 2"), ("[" * 40, "too many levels"),
+            ("a: b\n  c: d\n", ":2:"), ("[" * 40, "too many levels"),
             ("--- {}\n--- {}\n", "expected one document")):
             path = self.files.write("web.yml", text)
             done = subprocess.run([PFM, "serve", "-e", "page-faults", "--listen", "127.0.0.1:0",

@@ -51,10 +51,14 @@ int report_usage_error(const struct command_args *args, const char *format, ...)
 	va_list ap;
 
 	fprintf(stderr, "pfm %s: ", args->cmd->name);
+	if (args->places)
+		fprintf(stderr, "%s: ", args->places[args->at]);
 	va_start(ap, format);
 	vfprintf(stderr, format, ap);
 	va_end(ap);
 	fprintf(stderr, "\n");
+	if (args->places)
+		return EXIT_USAGE;
 	print_usage(stderr, args->cmd);
 	fprintf(stderr, "For help, run 'pfm %s --help'.\n", args->cmd->name);
 	return EXIT_USAGE;
@@ -235,6 +239,7 @@ int next_option(struct command_args *args, const char **value)
 
 	do {
 		id = parse_option(args, value);
+		args->at = id > 0 ? optind - 1 : 0;
 		if (id <= 0)
 			break;
 		if (!handle_common_option(args, id, *value))

@@ -52,6 +52,10 @@ struct command_args {
 	char **operands;     /* NULL after the last */
 	int argc;
 	char **argv; /* the name of the command and its arguments */
+	/* Arguments from a file: where each was read, for messages; NULL for a command line. The
+	 * present one is number @at; number 0 is the place of all. */
+	const char *const *places;
+	int at;
 };
 
 /* Returns the id of the next option, with its value or NULL in *@value; 0 after the last option; -1

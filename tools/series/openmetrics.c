@@ -206,6 +206,8 @@ static void append_label(struct exposition *x, const char *name, const char *val
 static void make_labels(struct exposition *x, const struct label *labels)
 {
 	x->n = 0;
+	if (x->common.value)
+		append_label(x, x->common.name, x->common.value);
 	for (; labels && labels->name; labels++)
 		append_label(x, labels->name, labels->value);
 }

@@ -41,6 +41,7 @@ struct exposition {
 	uint64_t start;            /* of the next sample, by now_ns(); 0: that of the service */
 	bool has_own_names;        /* no name is one of node_exporter's, */
 	bool keeps_node_names;     /* but for those of its perf collector */
+	struct label common;       /* the first label of each sample; its value NULL: without */
 	char own_name[64];         /* the name of the family under way, if it was changed */
 	bool is_continued;         /* another exposition follows: its end is that of both */
 	bool failed;               /* without memory: the text is incomplete */
