@@ -124,28 +124,36 @@ static void refuse_key(struct config_reading *r, const char *path, const char *k
 
 /* ---- arguments ------------------------------------------------------------------------------- */
 
+/* @list with room for @n texts. As it was, after a message, without memory. */
+static char **grow_texts(struct config_reading *r, char **list, size_t n)
+{
+	char **more = realloc(list, n * sizeof(*more));
+
+	if (!more && !r->has_failed)
+		report_no_memory();
+	r->has_failed |= !more;
+	return more ? more : list;
+}
+
 /* Adds "--OPTION", or "--OPTION=VALUE", with the place of the value at @path. */
 static void add_argument(struct config_reading *r, struct config_job *job, const char *path,
                          const char *option, const char *value)
 {
-	char place[PLACE_SIZE], *word = NULL;
 	const size_t n = (size_t)job->argc + 2;
-	char **argv = realloc(job->argv, n * sizeof(*argv)),
-	     **places = realloc(job->places, n * sizeof(*places));
+	const bool had_failed = r->has_failed;
+	char place[PLACE_SIZE], *word = NULL;
 
-	job->argv = argv ? argv : job->argv;
-	job->places = places ? places : job->places;
+	r->has_failed = false;
+	job->argv = grow_texts(r, job->argv, n);
+	job->places = grow_texts(r, job->places, n);
 	describe_place(r, path, false, place);
-	if (!argv || !places ||
-	    asprintf(&word, "%s%s%s%s", job->argc ? "--" : "", option, value ? "=" : "",
-	             value ? value : "") < 0) {
-		report_no_memory();
-		r->has_failed = true;
-		return;
+	if (!r->has_failed && asprintf(&word, "%s%s%s%s", job->argc ? "--" : "", option,
+	                               value ? "=" : "", value ? value : "") >= 0) {
+		job->argv[job->argc] = word;
+		job->places[job->argc++] = strdup(place);
+		job->argv[job->argc] = job->places[job->argc] = NULL;
 	}
-	argv[job->argc] = word;
-	places[job->argc++] = strdup(place);
-	argv[job->argc] = places[job->argc] = NULL;
+	r->has_failed |= had_failed;
 }
 
 /* A scalar as text; NULL after a message. */

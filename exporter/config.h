@@ -20,7 +20,7 @@ struct serve_config {
 	unsigned n;
 };
 
-/* What all jobs serve about the file. In memory that the processes share. */
+/* Figures about the file that each job serves, in memory that the processes share. */
 struct config_status {
 	unsigned n_jobs, n_running, n_started; /* started: processes that ever began to serve */
 	bool is_good;                          /* the last version of the file was taken */

@@ -93,7 +93,7 @@ struct serve {
 	const char *name;             /* of a job of --config; NULL: without */
 	const char *config_path;      /* of --config or --check-config; NULL: not given */
 	bool only_checks;             /* --check-config */
-	struct config_status *config; /* what all jobs serve about the file */
+	struct config_status *config; /* figures about the file */
 	const char *addresses[SERVE_MAX_LISTENERS]; /* of --listen */
 	unsigned n_addresses;
 	struct serve_listener listeners[SERVE_MAX_LISTENERS];

@@ -23,7 +23,7 @@ struct yaml_places {
  * is NULL, where each member and element is. NULL, after *@why, which begins with the path, if the
  * file cannot be read. */
 json_t *load_yaml(const char *path, struct yaml_places *places, char *why, size_t size);
-/* NULL if there is no such value. */
+/* NULL if the file lacks the value. */
 const struct yaml_place *find_yaml_place(const struct yaml_places *p, const char *path);
 void free_yaml_places(struct yaml_places *p);
 
