@@ -129,10 +129,12 @@ static char **grow_texts(struct config_reading *r, char **list, size_t n)
 {
 	char **more = realloc(list, n * sizeof(*more));
 
-	if (!more && !r->has_failed)
+	if (more)
+		return more;
+	if (!r->has_failed)
 		report_no_memory();
-	r->has_failed |= !more;
-	return more ? more : list;
+	r->has_failed = true;
+	return list;
 }
 
 /* Adds "--OPTION", or "--OPTION=VALUE", with the place of the value at @path. */

@@ -38,8 +38,6 @@ void free_serve_config(struct serve_config *c);
 
 /* Checks the options of @job. Returns an exit status, after an error message. */
 int check_config_job(const struct config_job *job);
-/* Reports events and metrics of @job that this machine does not have. Returns their number. */
-unsigned report_unknown_events(const struct config_job *job);
 /* Runs the job until a signal ends it. Returns an exit status. */
 int run_config_job(const struct config_job *job, struct config_status *status);
 

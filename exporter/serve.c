@@ -387,7 +387,8 @@ int check_config_job(const struct config_job *job)
 	return status < 0 ? EXIT_DONE : status;
 }
 
-unsigned report_unknown_events(const struct config_job *job)
+/* Reports events of @job that this machine does not have. Returns their number. */
+static unsigned report_unknown_events(const struct config_job *job)
 {
 	static const char option[] = "--event=";
 	unsigned n = 0;
