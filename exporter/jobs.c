@@ -149,7 +149,8 @@ static bool is_same_version(struct file_version a, struct file_version b)
 	       a.changed.tv_sec == b.changed.tv_sec && a.changed.tv_nsec == b.changed.tv_nsec;
 }
 
-/* True if the file has changed and stayed as it is since the last look: no program is writing it. */
+/* True if the file has changed and stayed as it is since the last look: no program is writing it.
+ */
 static bool has_new_version(struct job_set *set)
 {
 	const struct file_version now = find_version(set->path);

@@ -11,7 +11,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -19,6 +18,7 @@ sys.dont_write_bytecode = True
 import openmetrics  # noqa: E402
 import tap  # noqa: E402
 from test_serve import OPENMETRICS, PFM, SOURCE, Server, ask  # noqa: E402
+from waiting import wait_until  # noqa: E402
 
 try:
     import jsonschema
@@ -152,14 +152,12 @@ class Jobs(Files):
         except (OSError, ValueError):
             return None
 
-    def wait(self, name, wanted=lambda f: True, seconds=30):
-        until = time.monotonic() + seconds
-        while time.monotonic() < until:
+    def wait(self, name, wanted=lambda f: True):
+        def read_wanted():
             families = self.read(name)
-            if families and wanted(families):
-                return families
-            time.sleep(0.05)
-        raise AssertionError("job %s: %s" % (name, families))
+            return families if families and wanted(families) else None
+
+        return wait_until(read_wanted, name)
 
     def begin(self, s, *names):
         if self.libmicrohttpd_lacks(s):
@@ -193,9 +191,7 @@ class Jobs(Files):
             self.assertIn("node_perf_context_switches", b)
             self.assertEqual(self.value(a, "perfmon_config_job", perfmon_job="a"), 1)
             self.wait("a", lambda f: self.value(f, "perfmon_config_jobs_running") == 3)
-            until = time.monotonic() + 20
-            while not os.path.exists(self.file("c.prom")) and time.monotonic() < until:
-                time.sleep(0.05)
+            wait_until(lambda: os.path.exists(self.file("c.prom")))
             with open(self.file("c.prom"), encoding="utf-8") as f:
                 samples = [l for l in f if not l.startswith("#")]
             self.assertTrue(samples)
