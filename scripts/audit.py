@@ -412,6 +412,16 @@ CAUSES = (
         "libpfm4's mask.",
     ),
     (
+        "threshold",
+        "Thresholds of POWER8 without a start and an end",
+        (
+            "Linux's list gives two events one code, since it lacks the bits that say what starts"
+            " and what ends the time that is compared (MMCRA, bits 32 to 39 of the code). libpfm4"
+            " has them, as IBM's POWER8 performance monitor unit user's guide does."
+        ),
+        "libpfm4's code.",
+    ),
+    (
         "power",
         "Codes of POWER events",
         (
@@ -471,6 +481,8 @@ def box_cause(name, fields, intel, linux, known):
 
 def power_cause(kind, name, facts):
     a, b = (f.code for f in facts.values())
+    if re.match("PM_(L1MISS_LAT|RC_LIFETIME)_EXC_", name):
+        return "threshold"
     return "pmc" if (a ^ b) & ~0xF0000 == 0 else "power"
 
 

@@ -55,6 +55,19 @@ OLDER = "older"
 # Month of the release from which a kernel's lists are: 6.12 and 7.1; and of gator's.
 KERNEL_DATES = {LINUX: "2024-11", NEWER: "2026-04", ARM[0]: "2024-11"}
 GATOR_DATE = "2025-11"
+# What starts and ends the time that POWER8 compares with a threshold (bits 32 to 39 of the code).
+# Linux's list lacks it, so that two events have one code; libpfm4 has it.
+POWER8_THRESHOLDS = {"PM_L1MISS_LAT_EXC_": 0x67, "PM_RC_LIFETIME_EXC_": 0xDE}
+
+
+def add_power8_thresholds(folder):
+    for path in glob.glob(os.path.join(folder, "*.json")):
+        events = newer.read_list(path)
+        for e in events:
+            stem = e.get("EventName", "").rstrip("0123456789")
+            if stem in POWER8_THRESHOLDS:
+                e["EventCode"] = hex(int(e["EventCode"], 0) | POWER8_THRESHOLDS[stem] << 32)
+        newer.write_list(folder, os.path.basename(path), events)
 
 
 def unpack(data, lists):
@@ -69,6 +82,7 @@ def unpack(data, lists):
             tar.extractall(found[pattern], **safe)
     found[NEWER] = os.path.join(lists, NEWER)
     newer.write_trees(os.path.join(data, NEWER), found[LINUX], found[NEWER])
+    add_power8_thresholds(os.path.join(found[LINUX], newer.ARCH, "powerpc", "power8"))
     cores = os.path.join(found[LINUX], newer.ARCH, "arm64", "arm")
     found[GATOR] = os.path.join(lists, GATOR)
     gator.write_tree(os.path.join(data, "..", "newer", "gator"), find_names(data),

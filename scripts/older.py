@@ -112,7 +112,7 @@ PROCESSORS = {
     "amd64_fam15h_interlagos": ("amd64_fam15h_interlagos", "AMD family 15H, Bulldozer to Excavator",
                                 FAM15, amd(21)),
     "amd64_fam15h_nb": ("amd64_fam15h_nb", "AMD family 15H, north bridge", NORTH, amd(21)),
-    "amd64_fam16h": ("amd64_fam16h", "AMD family 16H, Jaguar and Puma", K7, amd(22)),
+    "amd64_fam16h": ("amd64_fam16h", "AMD family 16H, Jaguar and Puma", K8, amd(22)),
     "arm_monaka": ("monaka", "Fujitsu Monaka", ARM8, arm(0x46, 3)),
     "arm_olympus": ("olympus", "NVIDIA Olympus", OLYMPUS, arm(0x4E, 0x10)),
     # its identity is that of eMAG, which has a list

@@ -130,6 +130,9 @@ static inline const struct table *context_get_pmu_table(const struct pfm_ctx *ct
 }
 /* The state of PMU @i on this machine. */
 struct pmu_info pfmi_context_get_pmu(const struct pfm_ctx *ctx, unsigned i);
+/* The facts of this machine (bits of enum machine_fact) that limit events of the PMU; 0 if it is
+ * one of another machine. */
+unsigned pfmi_context_read_limit_facts(const struct pfm_ctx *ctx, const struct pmu_info *u);
 /* May the rows of the image be read? An image is checked at its first use. */
 static inline bool context_is_image_usable(struct image_map *map)
 {

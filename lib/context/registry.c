@@ -123,6 +123,13 @@ struct pmu_info pfmi_context_get_pmu(const struct pfm_ctx *ctx, unsigned i)
 	return u;
 }
 
+unsigned pfmi_context_read_limit_facts(const struct pfm_ctx *ctx, const struct pmu_info *u)
+{
+	const unsigned facts = u->flags & PFM_PMU_HOST ? pfmi_pmu_list_limit_facts(u->table) : 0;
+
+	return facts ? pfmi_machine_read_facts(&ctx->sys, facts, NULL, 0) : 0;
+}
+
 /* ---- PMUs by name ---------------------------------------------------------------------------- */
 
 struct pmu_source pfmi_context_make_image_source(const struct image *im, struct image_map *map,

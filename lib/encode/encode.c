@@ -334,6 +334,17 @@ static const pfm_set_t *make_set(unsigned pmu, const struct register_values *reg
 	return &b->set;
 }
 
+/* The facts of this machine that limit events of PMU number @pmu. */
+static unsigned read_limit_facts(const struct pfm_ctx *ctx, unsigned pmu, const struct table *t)
+{
+	struct pmu_info u;
+
+	if (!t->n_rules)
+		return 0;
+	u = pfmi_context_get_pmu(ctx, pmu);
+	return pfmi_context_read_limit_facts(ctx, &u);
+}
+
 static int dispatch_event_set(const pfm_set_t **out, const pfm_ctx_t *ctx, const char *const *texts,
                               unsigned n, const pfm_dispatch_options_t *options, pfm_error_t *error)
 {
@@ -366,6 +377,7 @@ static int dispatch_event_set(const pfm_set_t **out, const pfm_ctx_t *ctx, const
 	req.plm = pfmi_pmu_choose_levels(req.table, o.plm);
 	req.flags = o.flags;
 	req.htoff = o.htoff != 0;
+	req.facts = read_limit_facts(ctx, pmu, req.table);
 	req.unavailable_regs = o.unavailable;
 	req.model_in = o.model_in;
 	req.model_out = o.model_out;

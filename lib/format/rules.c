@@ -26,25 +26,15 @@ static void describe_rule(const struct table *t, const struct rule *r, pfm_rule_
 		                  .counters = has_counters(r) ? r->value : 0 };
 }
 
-/* Reads those of @facts that are true on this machine; @out gets the evidence of the last. */
-static unsigned read_facts(const struct sys *sys, unsigned facts, pfm_rule_info_t *out)
-{
-	unsigned found = 0;
-
-	for (enum machine_fact i = 0; i < N_MACHINE_FACTS; i++)
-		if (facts >> i & 1 &&
-		    pfmi_machine_read_fact(sys, i, out->evidence, sizeof(out->evidence)))
-			found |= 1u << i;
-	return found;
-}
-
 /* Adds whether the rule holds for the event, or for the PMU if @ev is NULL. Facts are those of the
  * machine of @sys; if it is NULL, all can be true. */
 static void add_rule_state(const struct sys *sys, const struct table *t, const struct rule *r,
                            const struct event *ev, pfm_rule_info_t *out)
 {
 	const unsigned tested = pfmi_pmu_list_rule_facts(t, r),
-		       facts = sys ? read_facts(sys, tested, out) : tested;
+		       facts = sys ? pfmi_machine_read_facts(sys, tested, out->evidence,
+	                                                     sizeof(out->evidence))
+	                           : tested;
 
 	out->depends = tested != 0;
 	out->holds = ev ? pfmi_pmu_holds_rule(ev, r, facts) : !tested || facts;

@@ -73,3 +73,13 @@ bool pfmi_machine_read_fact(const struct sys *sys, enum machine_fact fact, char 
 		return read_fact_file(sys, &fact_files[fact], evidence, len);
 	return read_fact_word(sys, fact_words[fact].line, fact_words[fact].word, evidence, len);
 }
+
+unsigned pfmi_machine_read_facts(const struct sys *sys, unsigned facts, char *evidence, size_t len)
+{
+	unsigned found = 0;
+
+	for (enum machine_fact i = 0; i < N_MACHINE_FACTS; i++)
+		if (facts >> i & 1 && pfmi_machine_read_fact(sys, i, evidence, len))
+			found |= 1u << i;
+	return found;
+}

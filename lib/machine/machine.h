@@ -99,6 +99,9 @@ int pfmi_machine_read_number(const struct sys *sys, const char *path, uint64_t *
 /* Reads a fact of this machine. If it is true, writes the file that shows it to @evidence. */
 bool pfmi_machine_read_fact(const struct sys *sys, enum machine_fact fact, char *evidence,
                             size_t len);
+/* Returns those of @facts (bits of enum machine_fact) that are true. Writes the file that shows the
+ * last of them to @evidence. */
+unsigned pfmi_machine_read_facts(const struct sys *sys, unsigned facts, char *evidence, size_t len);
 
 /* ---- the processor's identity ---------------------------------------------------------------- */
 

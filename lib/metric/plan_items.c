@@ -50,12 +50,19 @@ unsigned pfmi_plan_add_trial_items(struct planned_pmu *p, const uint16_t *items,
 	return n;
 }
 
-/* True if both registers of @b are among those of @a. */
+/* True if all registers of @b are among those of @a. */
 static bool has_registers_within(const struct extra_register_use *a,
                                  const struct extra_register_use *b)
 {
-	return (b->msr[0] == a->msr[0] || b->msr[0] == a->msr[1]) &&
-	       (b->msr[1] == a->msr[0] || b->msr[1] == a->msr[1]);
+	for (unsigned i = 0; i < b->n_msrs; i++) {
+		unsigned k = 0;
+
+		while (k < a->n_msrs && a->msr[k] != b->msr[i])
+			k++;
+		if (k == a->n_msrs)
+			return false;
+	}
+	return b->n_msrs > 0;
 }
 
 /* True if the items that can use only the registers of the last item need more values than these
@@ -63,19 +70,19 @@ static bool has_registers_within(const struct extra_register_use *a,
 static bool has_too_many_values(const struct planned_pmu *p, const uint16_t *items, unsigned n)
 {
 	const struct extra_register_use *last = &p->extra_register[items[n - 1]];
-	uint64_t other = last->value;
-	unsigned values = last->is_used;
+	uint64_t values[MAX_ALTERNATIVE_REGISTERS + 1];
+	unsigned n_values = 0;
 
-	for (unsigned i = 0; i + 1 < n && last->is_used; i++) {
+	for (unsigned i = n; i-- > 0 && n_values <= last->n_msrs && last->n_msrs;) {
 		const struct extra_register_use *x = &p->extra_register[items[i]];
+		bool known = !has_registers_within(last, x);
 
-		if (!x->is_used || !has_registers_within(last, x) || x->value == last->value ||
-		    (values > 1 && x->value == other))
-			continue;
-		other = x->value;
-		values++;
+		for (unsigned k = 0; k < n_values && !known; k++)
+			known = values[k] == x->value;
+		if (!known)
+			values[n_values++] = x->value;
 	}
-	return values > 1u + (last->msr[0] != last->msr[1]);
+	return n_values > last->n_msrs;
 }
 
 /* Can the encoder and the solver place the items together? */
@@ -310,6 +317,17 @@ int pfmi_plan_make_items(struct planned_pmu *p, pfm_error_t *error)
 	return rc;
 }
 
+/* Adds the registers of the alternative encodings of @ev. */
+static void add_alternative_registers(const struct event *ev, struct extra_register_use *x)
+{
+	uint64_t alt;
+
+	for (unsigned i = 0; x->n_msrs < MAX_ALTERNATIVE_REGISTERS &&
+	                     (alt = pfmi_table_get_row_alternative(ev->table, ev->row_index, i));
+	     i++)
+		x->msr[x->n_msrs++] = (uint32_t)(alt >> 32);
+}
+
 static struct extra_register_use get_extra_register_use(struct planned_pmu *p, unsigned item)
 {
 	struct extra_register_use x = { 0 };
@@ -324,15 +342,12 @@ static struct extra_register_use get_extra_register_use(struct planned_pmu *p, u
 		return x;
 	for (unsigned i = 0; i < regs.n_pmcs; i++)
 		if (regs.pmcs[i].kind == PFM_REG_EXTRA) {
-			x.is_used = true;
 			x.value = regs.pmcs[i].value;
-			x.msr[0] = x.msr[1] = (uint32_t)regs.pmcs[i].addr;
+			x.msr[0] = (uint32_t)regs.pmcs[i].addr;
+			x.n_msrs = 1;
 		}
-	if (x.is_used && ev->row_index != ROW_NONE &&
-	    pfmi_table_has_row_value(p->table, ev->row_index, KEY_ALT))
-		x.msr[1] = (uint32_t)(pfmi_table_get_row_value(p->table, ev->row_index, KEY_ALT,
-		                                               ANY_COUNTER) >>
-		                      32);
+	if (x.n_msrs && event_has_key(ev, KEY_ALT))
+		add_alternative_registers(ev, &x);
 	return x;
 }
 
@@ -343,7 +358,7 @@ static unsigned list_distinct_values(const struct planned_pmu *p, unsigned i, ui
 	unsigned n = 0;
 
 	for (unsigned k = 0; k < p->n_items; k++) {
-		bool known = !x[k].is_used || !has_registers_within(&x[i], &x[k]);
+		bool known = !has_registers_within(&x[i], &x[k]);
 
 		for (unsigned j = 0; j < n && !known; j++)
 			known = x[items[j]].value == x[k].value;
@@ -360,9 +375,9 @@ void pfmi_plan_compute_register_bound(struct planned_pmu *p)
 	for (unsigned i = 0; i < p->n_items; i++)
 		p->extra_register[i] = get_extra_register_use(p, i);
 	for (unsigned i = 0; i < p->n_items; i++) {
-		unsigned width = 1u + (p->extra_register[i].msr[0] != p->extra_register[i].msr[1]),
-			 n = p->extra_register[i].is_used ? list_distinct_values(p, i, items) : 0,
-			 groups = (n + width - 1) / width;
+		unsigned width = p->extra_register[i].n_msrs,
+			 n = width ? list_distinct_values(p, i, items) : 0,
+			 groups = width ? (n + width - 1) / width : 0;
 
 		if (n > width && groups > p->n_clash_groups &&
 		    !can_place_items(p, items, width + 1)) {

@@ -5,12 +5,13 @@
 
 #include "metric/plan.h"
 
-/* The value that an event needs in an extra register, and the one or two registers that can hold
- * it. */
+#define MAX_ALTERNATIVE_REGISTERS 4
+
+/* The value that an event needs in an extra register, and the registers that can hold it. */
 struct extra_register_use {
 	uint64_t value;
-	uint32_t msr[2];
-	bool is_used;
+	uint32_t msr[MAX_ALTERNATIVE_REGISTERS];
+	unsigned n_msrs; /* 0: it needs none */
 };
 
 /* A PMU of a plan while its events are put into groups. */
@@ -41,7 +42,8 @@ struct planned_pmu {
 /* Makes items of all events of the PMU. An error names the event that no free counter can count. */
 int pfmi_plan_make_items(struct planned_pmu *p, pfm_error_t *error);
 /* Computes how many groups the items need whose values share an extra register: one for each value,
- * or half as many for a choice of two registers. The encoder confirms that more do not fit. */
+ * or half as many for a choice of two registers, and so on. The encoder confirms that more do not
+ * fit. */
 void pfmi_plan_compute_register_bound(struct planned_pmu *p);
 /* Can a group hold these items? (callback of pfmi_plan_pack_groups()) */
 bool pfmi_plan_can_share_group(void *arg, const uint16_t *items, unsigned n_items);

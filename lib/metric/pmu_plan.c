@@ -193,6 +193,9 @@ static void init_planned_pmu(struct planned_pmu *p, struct pfm_plan *plan, const
 		.events = p->trial_events,
 		.is_counted = true,
 		.htoff = plan->options.htoff != 0,
+		.facts = plan->options.flags & PFM_PLAN_ALL_COUNTERS
+		                 ? 0
+		                 : pfmi_context_read_limit_facts(plan->ctx, u),
 		.unavailable_regs = p->reserved_counters.bits[0] ? &p->reserved_counters : NULL,
 	};
 	p->request.plm = get_privilege_levels(p);

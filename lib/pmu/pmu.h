@@ -395,6 +395,8 @@ const struct rule *pfmi_pmu_find_event_rule(const struct event *ev, unsigned *at
 bool pfmi_pmu_holds_rule(const struct event *ev, const struct rule *r, unsigned facts);
 /* The facts of the machine that the rule tests. */
 unsigned pfmi_pmu_list_rule_facts(const struct table *t, const struct rule *r);
+/* The facts of the machine on which limits of the table's events depend. */
+unsigned pfmi_pmu_list_limit_facts(const struct table *t);
 /* Whether an erratum of the event's table is about the event as it is, or only with modifiers or at
  * levels that a text may add. @plm: the levels if the event names none. */
 enum erratum_fit { ERRATUM_UNRELATED, ERRATUM_CONDITIONAL, ERRATUM_APPLIES };

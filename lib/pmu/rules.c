@@ -252,3 +252,14 @@ unsigned pfmi_pmu_list_rule_facts(const struct table *t, const struct rule *r)
 			facts |= (unsigned)test[i].mask;
 	return facts;
 }
+
+unsigned pfmi_pmu_list_limit_facts(const struct table *t)
+{
+	const struct rule *r = table_rules(t);
+	unsigned facts = 0;
+
+	for (unsigned k = 0; k < t->n_rules; k++)
+		if (r[k].effect != RULE_NOTE)
+			facts |= pfmi_pmu_list_rule_facts(t, &r[k]);
+	return facts;
+}

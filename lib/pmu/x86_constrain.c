@@ -7,30 +7,33 @@
 
 /* ---- extra registers ------------------------------------------------------------------------- */
 
-/* The row's encoding with the other off-core register: code | umask << 16 | register << 32; 0 if it
- * has none. */
-static uint64_t get_alternate_register(const struct event *ev)
-{
-	uint64_t alt =
-		event_has_key(ev, KEY_ALT)
-			? pfmi_table_get_row_value(ev->table, ev->row_index, KEY_ALT, ANY_COUNTER)
-			: 0;
+/* A register that an event names has one value at a time. The rows say so with their keys msr and
+ * alt, which also have the other registers that can count an event. It is no rule of a table: rules
+ * test configuration words, in which the values of all registers have the same place (config1). */
 
-	if (!table_get_key_field_plus1(ev->table, KEY_CODE) ||
+/* Alternative number @i of the event: code | unit mask << 16 | register << 32; 0 after the last. */
+static uint64_t get_alternative(const struct event *ev, unsigned i)
+{
+	if (!event_has_key(ev, KEY_ALT) || !table_get_key_field_plus1(ev->table, KEY_CODE) ||
 	    !table_get_key_field_plus1(ev->table, KEY_UMASK))
 		return 0;
-	return alt >> 32 == MSR_OFFCORE_RSP_0 || alt >> 32 == MSR_OFFCORE_RSP_1 ? alt : 0;
+	return pfmi_table_get_row_alternative(ev->table, ev->row_index, i);
 }
 
-static int find_register_holder(const struct x86_plan_extra *x, uint64_t placed, uint32_t msr)
+/* What the events in @placed do with register @msr. */
+static enum register_state {
+	REGISTER_FREE,
+	REGISTER_EQUAL, /* it has @value */
+	REGISTER_TAKEN  /* it has another one */
+} get_register_state(const struct x86_plan_extra *x, uint64_t placed, uint32_t msr, uint64_t value)
 {
 	for (unsigned i = 0; i < PLAN_MAX_EVENTS; i++)
 		if (placed >> i & 1 && x->selects[i].extra_msr == msr)
-			return (int)i;
-	return -1;
+			return x->selects[i].extra_value == value ? REGISTER_EQUAL : REGISTER_TAKEN;
+	return REGISTER_FREE;
 }
 
-static void use_alternate_register(const struct event *ev, struct x86_select *s, uint64_t alt)
+static void use_alternative(const struct event *ev, struct x86_select *s, uint64_t alt)
 {
 	uint64_t config[N_CONFIG_WORDS] = { s->config };
 
@@ -40,30 +43,32 @@ static void use_alternate_register(const struct event *ev, struct x86_select *s,
 	s->extra_msr = (uint32_t)(alt >> 32);
 }
 
-/* Places event @i in its extra register: it shares a register with an equal value, or moves to the
- * other register of the pair. A new value needs one free register of either kind, so no other order
- * of events would fit more. False if no register is left. */
+/* Moves event @i to a register in @state, the first of its own one and the alternatives. False
+ * without such a register. */
+static bool take_register(const struct event *ev, struct x86_plan_extra *x, unsigned i,
+                          uint64_t placed, enum register_state state)
+{
+	struct x86_select *s = &x->selects[i];
+	uint64_t alt;
+
+	if (get_register_state(x, placed, s->extra_msr, s->extra_value) == state)
+		return true;
+	for (unsigned k = 0; (alt = get_alternative(ev, k)) != 0; k++)
+		if (get_register_state(x, placed, (uint32_t)(alt >> 32), s->extra_value) == state) {
+			use_alternative(ev, s, alt);
+			return true;
+		}
+	return false;
+}
+
+/* Places event @i in a register: one with an equal value, otherwise a free one. A new value needs
+ * one free register, and events of one register are placed before, so no other order of events
+ * would fit more. False if no register is left. */
 static bool place_extra_register(const struct event *ev, struct x86_plan_extra *x, unsigned i,
                                  uint64_t placed)
 {
-	struct x86_select *s = &x->selects[i];
-	int holder = find_register_holder(x, placed, s->extra_msr), other;
-	uint64_t alt = get_alternate_register(ev);
-
-	if (holder < 0 || x->selects[holder].extra_value == s->extra_value) {
-		other = alt && holder < 0 ? find_register_holder(x, placed, (uint32_t)(alt >> 32))
-		                          : -1;
-		if (other >= 0 && x->selects[other].extra_value == s->extra_value)
-			use_alternate_register(ev, s, alt);
-		return true;
-	}
-	if (!alt || alt >> 32 == s->extra_msr)
-		return false;
-	other = find_register_holder(x, placed, (uint32_t)(alt >> 32));
-	if (other >= 0 && x->selects[other].extra_value != s->extra_value)
-		return false;
-	use_alternate_register(ev, s, alt);
-	return true;
+	return take_register(ev, x, i, placed, REGISTER_EQUAL) ||
+	       take_register(ev, x, i, placed, REGISTER_FREE);
 }
 
 bool pfmi_x86_shares_extra_register(const struct x86_plan_extra *x, unsigned i)
@@ -97,7 +102,7 @@ static bool place_active_registers(const struct encode_request *req, struct x86_
 
 	for (unsigned pass = 0; pass < 2; pass++)
 		for (unsigned i = 0; i < req->n_events; i++) {
-			bool movable = get_alternate_register(&req->events[i]) != 0;
+			bool movable = get_alternative(&req->events[i], 0) != 0;
 
 			if (!(active >> i & 1) || !x->selects[i].extra_msr ||
 			    movable != (pass == 1))
@@ -117,8 +122,21 @@ static bool clashes(const struct encode_request *req, const struct x86_plan_extr
 	return !place_active_registers(req, &scratch, active);
 }
 
+/* Leaves out events of @clash, which clashes, until no further one can be left out. */
+static uint64_t reduce_register_clash(const struct encode_request *req,
+                                      const struct x86_plan_extra *x, uint64_t clash)
+{
+	for (unsigned i = 0; i < req->n_events; i++) {
+		const uint64_t rest = clash & ~((uint64_t)1 << i);
+
+		if (clashes(req, x, rest))
+			clash = rest;
+	}
+	return clash;
+}
+
 /* The smallest set that clashes, the first of its size: a pair of values for one register, or three
- * values for the two registers of a pair. */
+ * values for two registers; for more registers, a set from which no event can be left out. */
 static uint64_t search_smallest_register_clash(const struct encode_request *req,
                                                const struct x86_plan_extra *x)
 {
@@ -134,7 +152,7 @@ static uint64_t search_smallest_register_clash(const struct encode_request *req,
 			for (unsigned l = k + 1; l < n; l++)
 				if (clashes(req, x, one << i | one << k | one << l))
 					return one << i | one << k | one << l;
-	return n < 64 ? (one << n) - 1 : ~(uint64_t)0;
+	return reduce_register_clash(req, x, n < 64 ? (one << n) - 1 : ~(uint64_t)0);
 }
 
 static int place_extra_registers(const struct encode_request *req, struct x86_plan_extra *x,

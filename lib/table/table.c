@@ -51,6 +51,17 @@ uint64_t pfmi_table_get_row_value(const struct table *t, uint32_t row, enum fiel
 	               : table_fields(t)[at - 1].default_value;
 }
 
+uint64_t pfmi_table_get_row_alternative(const struct table *t, uint32_t row, unsigned i)
+{
+	const struct row *r = table_get_row(t, row);
+	const unsigned field = table_get_key_field_plus1(t, KEY_ALT) - 1u;
+	unsigned at = table_find_next_row_value(t, r, field, 0);
+
+	while (at < r->n_values && i--)
+		at = table_find_next_row_value(t, r, field, at + 1);
+	return at < r->n_values ? table_get_row_value(t, r, at).value : 0;
+}
+
 const char *pfmi_table_get_row_text(const struct table *t, uint32_t row, enum field_key key)
 {
 	unsigned at = table_get_key_field_plus1(t, key);

@@ -118,6 +118,29 @@ class Machine(unittest.TestCase):
         self.assertEqual(found["tsx_aborts"]["found"], "/proc/cpuinfo has the flag rtm")
 
 
+    def test_counter_3_is_left_to_transactions(self):
+        """Row 35 of the constraints (SKL179): three events fit where the kernel may not use counter
+        3, four where it may."""
+        four = ["skl::" + n for n in ("UOPS_ISSUED.ANY", "LD_BLOCKS.NO_SR", "L2_RQSTS.MISS",
+                                      "DTLB_LOAD_MISSES.STLB_HIT")]
+        file = "/sys/devices/cpu/allow_tsx_force_abort is 0"
+        self.write("sys/devices/cpu/allow_tsx_force_abort", "0")
+        for events, n_groups in ((four[:3], 1), (four, 2)):
+            self.assertEqual(self.run_on_skylake("dispatch", *events).returncode, n_groups - 1)
+            plan = json.loads(self.run_on_skylake("plan", "--json", *events).stdout)
+            self.assertEqual(len(plan["groups"]), n_groups)
+        for args in (("encode",), ("stat", "--dry-run", "-e"), ("show",)):
+            self.assertIn(file, " ".join(self.run_on_skylake(*args, four[0]).stdout.split()), args)
+        bare = json.loads(self.run_on_skylake("plan", "--json", "--bare", *four).stdout)
+        self.assertEqual(len(bare["groups"]), 1)
+        self.write("sys/devices/cpu/allow_tsx_force_abort", "1")
+        self.assertEqual(self.run_on_skylake("dispatch", *four).returncode, 0)
+        self.assertNotIn("counter 3", self.run_on_skylake("encode", four[0]).stdout)
+
+    def run_on_skylake(self, *args):
+        return pfm(*args, env={"PERFMON_SYSFS": self.root, "PERFMON_CPUID": SKYLAKE})
+
+
 class Levels(unittest.TestCase):
     """Events that count wrong at one privilege level: rows 32 to 34 of the constraints (BDM126,
     BDM62 and HSD73, SKL128)."""

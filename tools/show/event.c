@@ -85,6 +85,7 @@ static const struct {
 	{ "msr", "MSR" },
 	{ "params", "required fields" },
 	{ "msr_value", "MSR value" },
+	{ "alt", NULL },
 };
 
 /* ---- an event: text -------------------------------------------------------------------------- */
@@ -240,6 +241,23 @@ static void print_modifiers(const struct shower *s, const perfmon_event_info_t *
 	show_line("modifiers", line);
 }
 
+/* Says what becomes of events of a set that need other values in the event's extra register. */
+static void print_shared_register(const pfm_encoding_t *enc)
+{
+	unsigned i = 0;
+
+	while (i < enc->n_regs && enc->regs[i].kind != PFM_REG_EXTRA)
+		i++;
+	if (i == enc->n_regs)
+		return;
+	show_label("shared");
+	printf("%s (0x%" PRIx64 ") has one value at a time", enc->regs[i].name, enc->regs[i].addr);
+	for (i = 0; i < enc->n_alternatives; i++)
+		printf("%s MSR 0x%" PRIx64, i ? "," : "; another value of a set takes",
+		       enc->alternatives[i].msr);
+	putchar('\n');
+}
+
 void print_registers(const struct shower *s, const char *text)
 {
 	pfm_encoding_t enc = PFM_INIT(enc);
@@ -258,6 +276,7 @@ void print_registers(const struct shower *s, const char *text)
 		show_line("counters", format_counters(enc.counters, counters));
 	for (i = 0; i < enc.n_regs; i++)
 		print_reg(&enc.regs[i], SHOW_LABEL_WIDTH);
+	print_shared_register(&enc);
 	if (!enc.attr.expressible)
 		return;
 	show_label("perf");

@@ -47,6 +47,7 @@ static void print_plan(FILE *out, const pfm_ctx_t *ctx, const pfm_count_info_t *
 	print_indented(out, info->why);
 	print_indented(out, info->remedy);
 	print_indented(out, describe_uncertainty(ctx, info->name, note));
+	print_remarks(out, ctx, info->name, "  rule: ");
 	is_from_generic_fallback(ctx, info->name);
 }
 
