@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The pages of pfm report --html and pfm diff --html in a browser without a window.
+"""The pages of pfm report, diff and stat --html in a browser without a window.
 
     PFM  the command (default: pfm of the path)
 
@@ -333,6 +333,99 @@ class Page(unittest.TestCase):
                        check=True, capture_output=True, timeout=60)
         self.browser.open(os.path.join(self.folder, "lost.html"))
         self.assertIn("77", self.browser.run("document.querySelector('#about .loss').textContent"))
+
+    def test_source_stands_beside_the_instructions_that_have_the_samples(self):
+        compiler = os.environ.get("CC", "cc").split()[-1]
+        if not shutil.which("objdump") or not shutil.which(compiler):
+            self.skipTest("no compiler, or no objdump (Debian: binutils)")
+        source, library = (os.path.join(self.folder, n) for n in ("spin.c", "spin.so"))
+        with open(source, "w", encoding="ascii") as f:
+            f.write("int spin(int n)\n{\n\tint sum = 0;\n\tfor (int i = 0; i < n; i++)\n"
+                    "\t\tsum ^= i * 7919;\n\treturn sum;\n}\n")
+        subprocess.run([compiler, "-g", "-O0", "-shared", "-fPIC", "-o", library, source],
+                       check=True, timeout=60)
+        listing = subprocess.run(["objdump", "-dl", "--no-show-raw-insn", "--disassemble=spin",
+                                  library], capture_output=True, text=True, check=True).stdout
+        line, address = 0, None
+        for text in listing.splitlines():
+            if "spin.c:5" in text:
+                line = 5
+            elif line == 5 and text.startswith(" "):
+                address = int(text.split(":")[0], 16)
+                break
+        made = Chains()
+        made.attr()
+        made.comm(5, b"work")
+        ip = 0x100000 + address - 0x1000
+        made.map(5, 0x100000, library.encode())  # from offset 0x1000 on
+        for _ in range(30):
+            made.time += 1000000
+            made.record(9, struct.pack("<QIIQIIQQQQ", ip, 5, 5, made.time, 0, 0, 1000000, 2, USER,
+                                       ip))
+        made.write(os.path.join(self.folder, "spin.data"))
+        self.pfm("report", "--html", "spin.html", "spin.data")
+        self.browser.open(os.path.join(self.folder, "spin.html"))
+        self.browser.run("document.getElementById('tab-source').click()")
+        self.assertRegex(self.browser.run("document.getElementById('hot-lines').innerText"),
+                         r"^100\.00 % .*spin\.c:5$")
+        rows = self.browser.run("[...document.querySelectorAll('#code-rows tr')].map("
+                                "(r) => [...r.children].map((c) => c.textContent))")
+        self.assertIn(["100.00", "5", "                sum ^= i * 7919;"],
+                      [r[:3] for r in rows])
+        self.assertEqual([r[4] for r in rows if len(r) > 4 and r[3]], ["%x" % address])
+        self.browser.run("selectTime(0, 10)")
+        self.assertRegex(self.browser.run("document.getElementById('hot-lines').innerText"),
+                         "^100.00 %")
+
+    def test_code_without_names_is_one_box(self):
+        made = Chains()
+        made.attr()
+        made.comm(5, b"work")
+        made.map(5, 0x1000, b"/nonexistent/program")
+        for i in range(30):
+            made.add((i, i + 1, i + 2))
+        made.write(os.path.join(self.folder, "bare.data"))
+        subprocess.run([PFM, "report", "--html", "bare.html", "bare.data"], cwd=self.folder,
+                       check=True, capture_output=True, timeout=60)
+        self.browser.open(os.path.join(self.folder, "bare.html"))
+        self.assertEqual([b.split(":")[0] for b in self.browser.boxes()],
+                         ["all", "[program] (program)"])
+
+    def test_intervals_are_counts_over_time(self):
+        self.pfm("stat", "-I", "20", "--html", "counts.html", "-o", "counts.txt", "-e",
+                 "page-faults,task-clock", "--", sys.executable, "-c",
+                 "for i in range(40): bytearray(1 << 20)")
+        self.browser.open(os.path.join(self.folder, "counts.html"))
+        rows = self.browser.run("[...document.querySelectorAll('#counter-rows tr')].map("
+                                "(r) => [...r.children].map((c) => c.textContent))")
+        self.assertEqual([r[0] for r in rows], ["page-faults", "task-clock"])
+        lines = [json.loads(x) for x in self.browser.run(
+            "JSON.stringify(data.intervals)").replace("},{", "}\n{").strip("[]").splitlines()]
+        faults = sum(x["value"] or 0 for x in lines if x["event"] == "page-faults")
+        self.assertEqual(int(rows[0][1].replace(",", "")), faults)
+        self.assertRegex(self.browser.run(
+            "document.getElementById('timeline').getAttribute('aria-label')"),
+            "^Timeline of 2 counts")
+        self.browser.run("selectTime(0, 1)")
+        self.assertEqual(self.browser.run(
+            "document.querySelector('#counter-rows td:nth-child(2)').textContent"), "")
+
+    def test_regions_are_boxes(self):
+        rows = [{"process": 7, "program": "work",
+                 "events": [{"event": "task-clock", "unit": "msec"}]}]
+        for name, parent, own in (("step", None, 1), ("solve", "step", 3), ("norm", "solve", 4)):
+            rows += [{"region": name, "parent": parent, "thread": thread, "process": 7,
+                      "wall_ns": {"exclusive": own * 1000000},
+                      "counts": [{"event": "task-clock", "exclusive": 2000000 * own,
+                                  "quality": "exact"}]} for thread in ("all", 7)]
+        self.open_report()
+        made = self.browser.run(
+            "(() => { const r = makeRegionRecording(%s); return [r.about, r.functions.map("
+            "(f) => f[0]), r.nodes.up, r.samples.weight, r.events.map((e) => e.unit)]; })()"
+            % json.dumps(rows))
+        self.assertEqual(made, ["3 regions in 1 thread; counts are exact",
+                                ["step", "solve", "norm"], [1, 1, 1],
+                                [1e6, 2e6, 3e6, 6e6, 4e6, 8e6], ["nanoseconds"] * 2])
 
     def test_refusals(self):
         path = self.write("one.data", [((PARSE, MAIN), 5, 0, 5)])

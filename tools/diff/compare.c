@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Decides whether a change is by chance. With one recording on each side, only chance in sampling is known. With
- * several, the variance of a place's value between the runs of a side is measured; it contains both
- * chance in sampling and what differs from run to run: other programs, clock frequencies, layouts
- * of memory. Samples of a clock are taken at equal distances, so that between equal runs they
- * differ by less than independent samples would: of a function with two thirds of 2,000 samples,
- * the measured deviation was 0.4 % of the whole, that of independent samples is 1.1 %. */
+/* Decides whether a change is by chance. With one recording on each side, only chance in sampling
+ * is known. With several, the variance of a place's value between the runs of a side is measured;
+ * it contains both chance in sampling and what differs from run to run: other programs, clock
+ * frequencies, layouts of memory. Samples of a clock are taken at equal distances, so that between
+ * equal runs they differ by less than independent samples would: of a function with two thirds of
+ * 2,000 samples, the measured deviation was 0.4 % of the whole, that of independent samples is 1.1
+ * %. */
 #include "diff/rows.h"
 
 #include <math.h>

@@ -141,6 +141,8 @@ bool export_leaves_names(const struct export_reader *r, const struct export_mapp
  * into it. */
 struct export_source export_read_function_source(struct export_reader *r,
                                                  const struct export_location *l);
+/* Offset in its file of the code at @l. */
+uint64_t export_file_offset(const struct export_reader *r, const struct export_location *l);
 /* The file that a location is in. */
 const char *export_object(const struct export_reader *r, const struct export_location *l);
 /* "count", or "nanoseconds" of a clock. */
@@ -178,6 +180,8 @@ struct stack_tree {
 
 /* The stack with @frames, the innermost first. */
 uint32_t export_add_stack(struct stack_tree *t, const uint32_t *frames, unsigned n);
+/* The child of node @parent with @location, which is added if it is new. */
+uint32_t export_add_node(struct stack_tree *t, uint32_t parent, uint32_t location);
 void export_free_stacks(struct stack_tree *t);
 
 /* Stacks that are stored whole: with many different ones that takes less memory than a tree, and

@@ -145,10 +145,11 @@ static struct export_source add_source(struct export_reader *r, const char *sour
 		                       (uint32_t)strtoul(colon + 1, NULL, 10) };
 }
 
-/* Offset in its file of the code at @l. The address of a caller may be the first byte after its
- * function. */
-static uint64_t file_offset(const struct export_location *l, const struct export_mapping *m)
+/* The address of a caller may be the first byte after its function. */
+uint64_t export_file_offset(const struct export_reader *r, const struct export_location *l)
 {
+	const struct export_mapping *m = &r->mappings[l->mapping];
+
 	return l->address - l->is_caller - m->start + m->offset;
 }
 
@@ -156,7 +157,7 @@ struct export_source export_read_function_source(struct export_reader *r,
                                                  const struct export_location *l)
 {
 	const struct export_mapping *m = &r->mappings[l->mapping];
-	uint64_t offset = file_offset(l, m);
+	uint64_t offset = export_file_offset(r, l);
 	const struct source_spot *spot = NULL;
 	struct symbol_range range;
 
@@ -177,7 +178,7 @@ static void name_location(struct export_reader *r, struct export_location *l)
 	const struct export_mapping *m = &r->mappings[l->mapping];
 	struct object *object = export_leaves_names(r, m) ? NULL : m->object;
 	uint64_t address = l->address - l->is_caller;
-	uint64_t offset = file_offset(l, m);
+	uint64_t offset = export_file_offset(r, l);
 	const struct source_spot *spot = object ? symbols_find_source_spot(object, offset) : NULL;
 	const char *name = object ? symbols_find_name(object, offset) : NULL;
 	char number[24];

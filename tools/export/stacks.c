@@ -28,7 +28,7 @@ static uint32_t append_node(struct stack_tree *t, struct stack_node node)
 	return (uint32_t)t->n++;
 }
 
-static uint32_t add_node(struct stack_tree *t, uint32_t parent, uint32_t location)
+uint32_t export_add_node(struct stack_tree *t, uint32_t parent, uint32_t location)
 {
 	const struct node_search search = { t->nodes, { parent, location } };
 	uint64_t hash = pfmi_base_hash_number((uint64_t)parent << 32 | location);
@@ -48,7 +48,7 @@ uint32_t export_add_stack(struct stack_tree *t, const uint32_t *frames, unsigned
 	if (!t->n)
 		append_node(t, (struct stack_node){ 0, 0 });
 	while (n-- > 0 && !t->failed)
-		at = add_node(t, at, frames[n]);
+		at = export_add_node(t, at, frames[n]);
 	return t->failed ? 0 : at;
 }
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Writes the text of files as arrays of C: embed.py OUTPUT NAME=FILE..."""
+"""Writes the text of files as arrays of C: embed.py OUTPUT NAME=FILE+FILE..."""
 import sys
 
 
@@ -8,9 +8,12 @@ def main(output, *pairs):
     with open(output, "w", encoding="ascii") as out:
         out.write('#include "html/page.h"\n')
         for pair in pairs:
-            name, path = pair.split("=", 1)
-            with open(path, "rb") as f:
-                data = f.read() + b"\0"
+            name, paths = pair.split("=", 1)
+            data = b""
+            for path in paths.split("+"):
+                with open(path, "rb") as f:
+                    data += f.read()
+            data += b"\0"
             out.write("const char %s[] = {\n" % name)
             for at in range(0, len(data), 16):
                 # Character constants fit char, whether it has a sign or not.

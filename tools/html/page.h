@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* The page for browsers: recordings that a script (page.js) shows as flame graph, functions, call
- * tree and times. The file has all it needs; nothing is fetched. */
+/* The page for browsers: recordings that a script (script/) shows as flame graph, functions, call
+ * tree, source and times; counts over time; regions. The file has all it needs; nothing is fetched.
+ */
 #ifndef PFM_HTML_PAGE_H
 #define PFM_HTML_PAGE_H
 
 #include <stdbool.h>
 #include <stdio.h>
 
-/* The texts of page.css and page.js. */
-extern const char page_style[], page_script[];
+/* The texts of page.css, page.html and the files of script/. */
+extern const char page_style[], page_body[], page_script[];
 
 /* A recording of the page; @is_new: of the new side of a comparison. */
 struct page_recording {
@@ -30,5 +31,10 @@ struct page {
 /* Writes the page to @output, which gets its name when it is complete. EXIT_DONE, or EXIT_REFUSED
  * with everything said. */
 int write_recording_page(const struct page *page, const char *output);
+
+/* Writes a page of what pfm stat counted: @lines are objects of JSON, one a line, of the member
+ * "intervals" (pfm stat -I --json) or "regions" (pfm stat --regions=json). As
+ * write_recording_page(). */
+int write_lines_page(const char *title, const char *member, const char *lines, const char *output);
 
 #endif

@@ -56,29 +56,30 @@ static char *expand_tabs(const char *text)
 	return copy;
 }
 
-static bool add_code_line(struct disassembly *d, const char *text, bool is_instruction,
-                          uint64_t address)
+/* Adds @line, whose text is a copy of @text. */
+static bool add_code_line(struct disassembly *d, struct code_line line, const char *text)
 {
 	bool failed = false;
 
 	d->lines = base_grow_list(d->lines, d->n, &d->capacity, sizeof(*d->lines), &failed);
 	if (failed)
 		return false;
-	d->lines[d->n] = (struct code_line){ is_instruction, address, expand_tabs(text) };
+	line.text = expand_tabs(text);
+	d->lines[d->n] = line;
 	return d->lines[d->n++].text;
 }
 
-static bool add_source_line(void *arg, const char *line)
+static bool add_source_line(void *arg, const char *text, unsigned number)
 {
-	return !*line || add_code_line(arg, line, false, 0);
+	return !*text || add_code_line(arg, (struct code_line){ .number = number }, text);
 }
 
 /* Adds a line of objdump. False without memory. */
 static bool read_objdump_line(struct disassembly *d, char *line, bool *is_code,
                               struct source_text *source)
 {
+	struct code_line code = { .is_instruction = true };
 	char *end;
-	uint64_t address;
 
 	/* Titles of the file and the section come first. */
 	if (strncmp(line, "Disassembly of section", 22) == 0) {
@@ -87,11 +88,11 @@ static bool read_objdump_line(struct disassembly *d, char *line, bool *is_code,
 	}
 	if (!*is_code || !*line)
 		return true;
-	address = strtoull(line, &end, 16);
+	code.address = strtoull(line, &end, 16);
 	if (*line == ' ' && end != line && end[0] == ':' && end[1] == '\t')
-		return (!source || source_text_show(source, address, add_source_line, d)) &&
-		       add_code_line(d, end + 2, true, address);
-	return add_code_line(d, line, false, 0);
+		return (!source || source_text_show(source, code.address, add_source_line, d)) &&
+		       add_code_line(d, code, end + 2);
+	return add_code_line(d, (struct code_line){ .number = 0 }, line);
 }
 
 /* Adds the line from @line to @next, where the one after it begins. */

@@ -11,6 +11,7 @@
 struct code_line {
 	bool is_instruction;
 	uint64_t address; /* 0 for a line of source text */
+	unsigned number;  /* of a line of source text, in its file */
 	char *text;
 };
 

@@ -147,7 +147,7 @@ static unsigned choose_first_line(const struct source_file *f, unsigned line)
 }
 
 static bool show_lines(struct source_file *f, unsigned line,
-                       bool (*add)(void *arg, const char *line), void *arg)
+                       bool (*add)(void *arg, const char *text, unsigned line), void *arg)
 {
 	unsigned first = choose_first_line(f, line);
 
@@ -157,13 +157,13 @@ static bool show_lines(struct source_file *f, unsigned line,
 	if (line > f->max_shown)
 		f->max_shown = line;
 	for (unsigned i = first; i <= line && i <= f->n_lines; i++)
-		if (!add(arg, f->lines[i - 1]))
+		if (!add(arg, f->lines[i - 1], i))
 			return false;
 	return true;
 }
 
 bool source_text_show(struct source_text *t, uint64_t address,
-                      bool (*add)(void *arg, const char *line), void *arg)
+                      bool (*add)(void *arg, const char *text, unsigned line), void *arg)
 {
 	const struct source_spot *spot = lines_find_spot(t->lines, address);
 	const char *colon = spot ? strrchr(spot->source, ':') : NULL;

@@ -17,7 +17,7 @@ struct source_text *source_text_open(const char *path, const char *recording,
  * ascending order: the line itself, and up to five lines before it that were not shown. False if
  * @add returns false, and without memory. */
 bool source_text_show(struct source_text *t, uint64_t address,
-                      bool (*add)(void *arg, const char *line), void *arg);
+                      bool (*add)(void *arg, const char *text, unsigned line), void *arg);
 void source_text_close(struct source_text *t);
 
 #endif

@@ -32,10 +32,11 @@ int check_option_conflicts(struct command_args *args, const struct stat_job *job
 		  "--format cannot be combined with --json or -x." },
 		{ job->options.format && job->timing.repeats,
 		  "--format and --repeat cannot be combined: a counter is not the mean of runs." },
-		{ job->options.html && ((!job->request.metric_names.n && !job->request.topdown) ||
-		                        job->timing.interval || has_row_labels(job)),
-		  "--html needs -M or --topdown, and cannot be combined with -I or the --per-... "
-		  "options." },
+		{ job->options.html && !job->timing.interval &&
+		          ((!job->request.metric_names.n && !job->request.topdown) ||
+		           has_row_labels(job)),
+		  "--html needs -I, --regions, -M or --topdown; without -I it cannot be combined "
+		  "with the --per-... options." },
 		{ job->timing.start_off && !job->control.on, "--delay -1 needs --control." },
 		{ job->control.on && job->timing.repeats,
 		  "--control and --repeat cannot be combined." },

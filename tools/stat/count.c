@@ -94,6 +94,8 @@ static void report_run(struct stat_job *job, double elapsed, double time)
 	err = job->options.format ? report_series(job, elapsed) : report_counts(job, elapsed, time);
 	if (err && !job->report.write_error)
 		job->report.write_error = err;
+	if (time >= 0)
+		note_interval(job, elapsed, time);
 }
 
 static double convert_to_seconds(struct timeval t)
@@ -490,6 +492,15 @@ static void block_signals(struct stat_timing *timing)
 	sigprocmask(SIG_BLOCK, &timing->signals, &timing->saved_signals);
 }
 
+/* Writes the page of --html, if something was counted. */
+static int write_counted_page(struct stat_job *job)
+{
+	if (job->report.intervals)
+		return write_interval_page(job);
+	return job->result.runs ? write_page(job, job->result.elapsed / job->timing.repeat)
+	                        : EXIT_DONE;
+}
+
 int count_runs(struct stat_job *job)
 {
 	unsigned run;
@@ -518,9 +529,7 @@ int count_runs(struct stat_job *job)
 		report_run(job, job->result.elapsed / job->timing.repeat, -1);
 	if (job->timing.interval)
 		report_why(job);
-	if (job->options.html && job->result.runs &&
-	    write_page(job, job->result.elapsed / job->timing.repeat) != EXIT_DONE &&
-	    status == EXIT_DONE)
+	if (job->options.html && write_counted_page(job) != EXIT_DONE && status == EXIT_DONE)
 		status = EXIT_REFUSED;
 	return status == EXIT_DONE && !has_counts(&job->result) ? EXIT_REFUSED : status;
 }

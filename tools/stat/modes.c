@@ -22,6 +22,7 @@ static const struct {
 	{ "no-inherit", STAT_COUNTS | STAT_COMMANDS },
 	{ "pid", STAT_COUNTS | STAT_REGIONS },
 	{ "interval", STAT_COUNTS | STAT_REGIONS },
+	{ "html", STAT_COUNTS | STAT_REGIONS },
 	{ "regions", STAT_REGIONS | STAT_REGION_COMMANDS },
 	{ "regions-system", STAT_REGIONS | STAT_REGION_COMMANDS },
 	{ "no-subtract", STAT_REGIONS | STAT_REGION_COMMANDS },

@@ -61,7 +61,9 @@ const struct command_option stat_options[] = {
 	{ 'M', "metrics", "METRIC,...",
 	  "metrics and groups of metrics: counts their events and prints their values" },
 	{ OPT_TOPDOWN, "topdown", "[LEVEL]", "top-down analysis to this level, 1 by default" },
-	{ OPT_HTML, "html", "FILE", "also write a page for a browser with the tree of metrics" },
+	{ OPT_HTML, "html", "FILE",
+	  "also write a page for browsers: the tree of metrics; with -I counts over time; with "
+	  "--regions the regions" },
 	{ OPT_NO_RATIOS, "no-ratios", NULL, "leave out the usual ratios" },
 	{ OPT_ROTATE, "rotate", "[MS]",
 	  "plan groups of the events and let them take turns of MS milliseconds, 100, on all CPUs "

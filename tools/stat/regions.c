@@ -4,6 +4,7 @@
  * The library counts in the process with the regions. Environment variables select the events, and
  * the results are written to a temporary folder. */
 #include "common/pfm.h"
+#include "html/page.h"
 #include "stat/options.h"
 #include "stat/region_results.h"
 #include "stat/stat.h"
@@ -87,6 +88,11 @@ static int check_options(struct command_args *args, const struct stat_job *job)
 		return report_usage_error(args, "-I needs a command after --; -p prints once.");
 	if (job->options.separator && strcmp(job->options.separator, ",") != 0)
 		return report_usage_error(args, "With --regions, -x needs a comma: -x ,");
+	if (job->options.html && (strcmp(job->regions.format, "json") != 0 ||
+	                          job->timing.interval || job->timing.repeat > 1))
+		return report_usage_error(args, "With --regions, --html writes the page instead of "
+		                                "a table: it cannot be combined with a format, -I "
+		                                "or -r.");
 	if (job->options.append && !job->options.output)
 		return report_usage_error(args, "--append needs --output.");
 	if (!is_region_format(job->regions.format))
@@ -221,6 +227,18 @@ static int run_command(char *const *command, const char *events, const struct st
 
 /* ---- results ----------------------------------------------------------------------------- */
 
+static int write_region_page(const struct stat_job *job, char *const *command,
+                             const struct region_collection *from)
+{
+	char title[REGION_PATH_SIZE];
+
+	snprintf(title, sizeof(title), "Regions of %s",
+	         command ? base_name(command[0]) : "processes");
+	if (write_lines_page(title, "regions", from->text, job->options.html) != EXIT_DONE)
+		return EXIT_REFUSED;
+	return from->n_lost ? EXIT_REFUSED : EXIT_DONE;
+}
+
 static int write_results(struct stat_job *job, char *const *command,
                          const struct region_collection *from, const char *on)
 {
@@ -228,6 +246,8 @@ static int write_results(struct stat_job *job, char *const *command,
 		strcmp(job->regions.format, "table") == 0 && !job->options.output ? stderr : stdout;
 	bool has_failed;
 
+	if (job->options.html && from->n_written)
+		return write_region_page(job, command, from);
 	if (job->options.output && !from->folder)
 		out = term_open(job->options.output, job->options.append);
 	if (!out)
@@ -316,9 +336,9 @@ static int show_running(struct stat_job *job)
 /* --json and -x choose a format unless --regions=FORMAT does. */
 static int choose_format(struct command_args *args, struct stat_job *job)
 {
-	const char *format = job->options.json ? "json" : "csv";
+	const char *format = job->options.json || job->options.html ? "json" : "csv";
 
-	if (!job->options.json && !job->options.separator)
+	if (!job->options.json && !job->options.separator && !job->options.html)
 		return EXIT_DONE;
 	if ((job->options.json && job->options.separator) ||
 	    (strcmp(job->regions.format, "table") != 0 && strcmp(job->regions.format, format) != 0))

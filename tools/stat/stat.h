@@ -280,6 +280,13 @@ void report_children(const struct stat_job *job, double elapsed);
 /* Writes the page of --html. Returns EXIT_DONE, or EXIT_REFUSED after a message. */
 int write_page(const struct stat_job *job, double elapsed);
 
+/* ---- counts over time as a page (interval_page.c) -------------------------------------------- */
+
+/* Keeps the counts of the interval that ends at @time for the page of -I and --html. */
+void note_interval(struct stat_job *job, double elapsed, double time);
+/* Writes that page. Returns EXIT_DONE, or EXIT_REFUSED after a message. */
+int write_interval_page(struct stat_job *job);
+
 /* Options of what is counted and how it is shown. */
 struct stat_options {
 	const char *cpus, *model, *output, *separator, *html;
@@ -388,6 +395,9 @@ struct stat_report {
 	bool has_header;       /* no header of columns is to be written */
 	struct series *series; /* if the output is one of the exporters' formats: counters and
 	                          metrics (series.c) */
+	FILE *intervals;       /* with -I and --html: their counts as lines of JSON */
+	char *interval_text;   /* of that stream */
+	size_t interval_size;
 	char target[TARGET_MAX];
 };
 
