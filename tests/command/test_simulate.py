@@ -28,6 +28,17 @@ def loop(n):
 # mov $100,%ecx; lea -4096(%rsp),%rdi; cld; rep stosb; mov $1000,%ecx; lea; rep stosb
 REPEATED = bytes.fromhex("b964000000 488dbc2400f0ffff fc f3aa b9e8030000 488dbc2400f0ffff f3aa")
 FAULT = bytes.fromhex("31c0 8b00")                  # xor %eax,%eax; mov (%rax),%eax
+
+
+def clone(flags, number=b"\xb8\x38\x00\x00\x00"):
+    """clone($flags, %rsp - 8192, 0, 0): 7 instructions with the @number's load."""
+    return (number + b"\xbf" + struct.pack("<I", flags)
+            + bytes.fromhex("488db42400e0ffff 31d2 4531d2 4531c0 0f05"))
+
+
+THREAD, CHILD = 0x50f00, 17                         # as pthread_create(3) and fork(2)
+# wait4(-1, 0, 0, 0): 6 instructions
+WAIT = bytes.fromhex("b83d000000 48c7c7ffffffff 31f6 31d2 4531d2 0f05")
 # mov x1,#1000; ldr w0,[sp]; stur w0,[sp,#-16]; subs x1,x1,#1; b.ne; mov x8,#93; mov x0,#0; svc
 ARM_LOOP = bytes.fromhex("017d80d2 e00340b9 e0031fb8 210400f1 a1ffff54 a80b80d2 000080d2 010000d4")
 
@@ -87,6 +98,34 @@ class Counts(Folder):
         rows, _ = counts("--", self.program("repeated", REPEATED + EXIT))
         self.assertEqual(rows["instructions"]["value"], 10)
         self.assertEqual(rows["stores"]["value"], 1100)
+
+    def test_threads_add_up(self):
+        """Four threads, of which two start one more; no addition is lost where they meet."""
+        code = clone(THREAD) * 2 + loop(300000)
+        for name, code in (("plain", code),
+                           ("hidden", code.replace(b"\xb8\x38\x00\x00\x00",
+                                                   b"\x6a\x38\x58\x90\x90"))):
+            rows, done = counts("--", self.program(name, code))
+            more = 3 if name == "hidden" else 0     # push, pop, nop, nop instead of mov
+            self.assertEqual(rows["instructions"]["value"],
+                             (7 + more) * 3 + 4 * 600004, done.stderr)
+            self.assertEqual(rows["branches"]["value"], 4 * 300000)
+            self.assertEqual(rows["syscalls"]["value"], 7)
+            self.assertGreater(rows["syscalls"]["threads"], 1)
+
+    def test_children_add_up(self):
+        code = clone(CHILD) + WAIT + loop(100000)
+        rows, done = counts("--", self.program("children", code))
+        self.assertEqual(rows["instructions"]["value"], 7 + 2 * (6 + 200004), done.stderr)
+        self.assertEqual(rows["syscalls"]["value"], 5)
+
+    def test_a_block_that_ends_with_a_page(self):
+        """A page ends in the last instruction of a block: QEMU puts it into the next one."""
+        for bytes_before in range(1, 6):
+            n = 4096 - HEAD - bytes_before
+            code = b"\x90" * n + b"\xb9\x01\x00\x00\x00" + b"\x90" * 9 + EXIT
+            rows, done = counts("-e", "instructions", "--", self.program("page", code))
+            self.assertEqual(rows["instructions"]["value"], n + 10 + 3, done.stderr)
 
     def test_a_program_that_a_signal_ends_is_counted(self):
         rows, done = counts("--", self.program("fault", FAULT))

@@ -4,18 +4,25 @@
  *
  * The declarations below are our own words for QEMU's plugin interface, as
  * include/qemu/qemu-plugin.h of QEMU 7.2 to 10 describes it; nothing of QEMU is copied or linked.
- * Each instruction calls the plugin: QEMU's additions in generated code lose counts with threads,
- * and counts of blocks are wrong where a signal leaves one. */
+ *
+ * QEMU translates blocks of instructions. A block is divided where an instruction may fault, since
+ * a signal leaves it there: each part is counted as a whole. As long as a process has one thread,
+ * generated code adds, which takes less than half of the time of calls. Such additions lose counts
+ * with threads: before a thread starts, all blocks are translated again, and each part calls the
+ * plugin. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include "simulate/instructions.h"
 #include "simulate/plugin.h"
 #include "simulate/shared.h"
 
@@ -25,13 +32,14 @@ typedef uint64_t qemu_plugin_id_t;
 struct qemu_info;
 struct qemu_plugin_tb;
 struct qemu_plugin_insn;
+typedef void (*qemu_plugin_fn)(qemu_plugin_id_t id);
 typedef void (*qemu_plugin_tb_fn)(qemu_plugin_id_t id, struct qemu_plugin_tb *block);
 typedef void (*qemu_plugin_insn_fn)(unsigned vcpu, void *data);
 typedef void (*qemu_plugin_mem_fn)(unsigned vcpu, uint32_t info, uint64_t address, void *data);
 typedef void (*qemu_plugin_syscall_fn)(qemu_plugin_id_t id, unsigned vcpu, int64_t number,
                                        uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4,
                                        uint64_t a5, uint64_t a6, uint64_t a7, uint64_t a8);
-enum { NO_REGISTERS = 0, READS_AND_WRITES = 3 };
+enum { NO_REGISTERS = 0, READS_AND_WRITES = 3, ADDITION = 0 };
 
 void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id, qemu_plugin_tb_fn each);
 size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *block);
@@ -45,6 +53,12 @@ void qemu_plugin_register_vcpu_mem_cb(struct qemu_plugin_insn *insn, qemu_plugin
                                       int flags, int accesses, void *data);
 bool qemu_plugin_mem_is_store(uint32_t info);
 void qemu_plugin_register_vcpu_syscall_cb(qemu_plugin_id_t id, qemu_plugin_syscall_fn each);
+#if SIMULATE_PLUGIN_VERSION == 1
+/* Version 2 adds only to memory of QEMU's own, which a signal that ends the process takes away. */
+void qemu_plugin_register_vcpu_insn_exec_inline(struct qemu_plugin_insn *insn, int operation,
+                                                void *at, uint64_t number);
+void qemu_plugin_reset(qemu_plugin_id_t id, qemu_plugin_fn done);
+#endif
 
 #define EXPORTED __attribute__((visibility("default")))
 /* QEMU 9 refuses version 1, and earlier ones refuse version 2. */
@@ -58,48 +72,91 @@ EXPORTED int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *in
 enum { VCPUS = 1 << 14 };
 
 static struct simulated_memory *memory;
+static const char *memory_path;
 static bool is_arm64; /* the emulated program */
 /* Loads and stores are counted: they take longer than all the rest. */
 static bool has_accesses;
-/* Each thread's entry; those of a process that was forked are new. */
+/* The process has one thread, and generated code counts in its page. */
+static bool is_single;
+static struct simulated_thread *process_counts;
+/* Each thread's entry; those of a process that was forked are new. The first has the page. */
 static struct simulated_thread *threads[VCPUS];
 static struct simulated_thread lost_thread;
+static bool is_page_taken;
 
 static struct simulated_thread *add_thread(unsigned vcpu)
 {
-	uint32_t n = __atomic_fetch_add(&memory->n_threads, 1, __ATOMIC_RELAXED);
+	struct simulated_thread *t = process_counts;
 
-	threads[vcpu % VCPUS] = n < SIMULATED_THREADS ? &memory->threads[n] : &lost_thread;
-	return threads[vcpu % VCPUS];
+	if (__atomic_exchange_n(&is_page_taken, true, __ATOMIC_RELAXED)) {
+		uint32_t n = __atomic_fetch_add(&memory->n_threads, 1, __ATOMIC_RELAXED);
+
+		t = n < SIMULATED_THREADS ? &memory->threads[n] : &lost_thread;
+	}
+	threads[vcpu % VCPUS] = t;
+	return t;
 }
 
 static inline struct simulated_thread *get_thread(unsigned vcpu)
 {
-	struct simulated_thread *t = threads[vcpu % VCPUS];
+	struct simulated_thread *t = is_single ? process_counts : threads[vcpu % VCPUS];
 
 	return __builtin_expect(t != NULL, 1) ? t : add_thread(vcpu);
 }
 
-static void forget_threads(void)
+/* Maps a page of counts for this process at @at, or with NULL anywhere. */
+static bool map_process_counts(void *at)
+{
+	const uint32_t n = __atomic_fetch_add(&memory->n_processes, 1, __ATOMIC_RELAXED);
+	const size_t from = offsetof(struct simulated_memory, processes) +
+	                    (size_t)(n % SIMULATED_PROCESSES) * sizeof(union simulated_process);
+	int fd = open(memory_path, O_RDWR | O_CLOEXEC);
+	void *mapped = mmap(at, sizeof(union simulated_process), PROT_READ | PROT_WRITE,
+	                    MAP_SHARED | (at ? MAP_FIXED : 0), fd, (off_t)from);
+
+	if (fd >= 0)
+		close(fd);
+	if (mapped == MAP_FAILED)
+		return false;
+	process_counts = mapped;
+	return true;
+}
+
+/* A process that has changed its root no longer finds the file: its counts are lost. */
+static void begin_child(void)
 {
 	memset(threads, 0, sizeof(threads));
+	is_page_taken = false;
+	if (map_process_counts(process_counts))
+		return;
+	__atomic_fetch_add(&memory->n_uncounted, 1, __ATOMIC_RELAXED);
+	(void)mmap(process_counts, sizeof(union simulated_process), PROT_READ | PROT_WRITE,
+	           MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 }
 
 /* ---- counting -------------------------------------------------------------------------------- */
 
-static void count_instruction(unsigned vcpu, void *data)
+enum { EMULATED_PAGE = 4096, X86_INSN_MAX = 15 };
+
+/* A part of a block: instructions that are executed together. */
+struct part {
+	struct qemu_plugin_insn *first;
+	uint32_t n, n_branches; /* a branch is the last of its part */
+};
+
+/* The number of instructions and the branch of a part as a pointer. */
+static void *pack_part(const struct part *p)
 {
-	(void)data;
-	get_thread(vcpu)->counts[SIMULATED_INSTRUCTIONS]++;
+	return (void *)((uintptr_t)p->n << 1 | p->n_branches);
 }
 
-static void count_branch(unsigned vcpu, void *data)
+static void count_part(unsigned vcpu, void *data)
 {
 	struct simulated_thread *t = get_thread(vcpu);
+	const uintptr_t packed = (uintptr_t)data;
 
-	(void)data;
-	t->counts[SIMULATED_INSTRUCTIONS]++;
-	t->counts[SIMULATED_BRANCHES]++;
+	t->counts[SIMULATED_INSTRUCTIONS] += packed >> 1;
+	t->counts[SIMULATED_BRANCHES] += packed & 1;
 }
 
 /* QEMU executes each repetition as an instruction: those without another instruction between them
@@ -123,94 +180,173 @@ static void count_access(unsigned vcpu, uint32_t info, uint64_t address, void *d
 		->counts[qemu_plugin_mem_is_store(info) ? SIMULATED_STORES : SIMULATED_LOADS]++;
 }
 
+/* ---- system calls ---------------------------------------------------------------------------- */
+
+enum { CLONE3 = 435 }; /* its flags are in memory */
+
 /* Numbers of execve(2) and execveat(2) of the emulated architecture. */
 static bool is_execution(int64_t number)
 {
 	return is_arm64 ? number == 221 || number == 281 : number == 59 || number == 322;
 }
 
+static bool is_clone(int64_t number)
+{
+	return number == (is_arm64 ? 220 : 56);
+}
+
+/* QEMU executes vfork(2) as fork(2). */
+static bool has_thread_flags(int64_t flags)
+{
+	return (flags & (CLONE_VM | CLONE_VFORK)) == CLONE_VM;
+}
+
+/* True if the system call may start a thread. */
+static bool may_start_thread(const struct known_registers *known)
+{
+	return known->number == UNKNOWN_NUMBER || known->number == CLONE3 ||
+	       (is_clone(known->number) &&
+	        (known->first == UNKNOWN_NUMBER || has_thread_flags(known->first)));
+}
+
 static void count_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint64_t a1,
                           uint64_t a2, uint64_t a3, uint64_t a4, uint64_t a5, uint64_t a6,
                           uint64_t a7, uint64_t a8)
 {
-	(void)id, (void)a1, (void)a2, (void)a3, (void)a4, (void)a5, (void)a6;
-	(void)a7, (void)a8;
+	(void)id, (void)a2, (void)a3, (void)a4, (void)a5, (void)a6, (void)a7, (void)a8;
 	get_thread(vcpu)->counts[SIMULATED_SYSCALLS]++;
 	if (is_execution(number))
 		prepare_execution();
+	if (is_single && is_clone(number) && has_thread_flags((int64_t)a1))
+		__atomic_fetch_add(&memory->n_raced, 1, __ATOMIC_RELAXED);
 }
+
+/* ---- additions in generated code ------------------------------------------------------------- */
+
+#if SIMULATE_PLUGIN_VERSION == 1
+
+enum { CAN_ADD = 1 };
+
+static void register_counting(qemu_plugin_id_t id);
+
+static void add_part(const struct part *p)
+{
+	uint64_t *counts = process_counts->counts;
+
+	qemu_plugin_register_vcpu_insn_exec_inline(p->first, ADDITION,
+	                                           &counts[SIMULATED_INSTRUCTIONS], p->n);
+	if (p->n_branches)
+		qemu_plugin_register_vcpu_insn_exec_inline(
+			p->first, ADDITION, &counts[SIMULATED_BRANCHES], p->n_branches);
+}
+
+/* QEMU discards its blocks before it executes the system call that ends the one that is
+ * translated. */
+static void expect_threads(qemu_plugin_id_t id)
+{
+	is_single = false;
+	qemu_plugin_reset(id, register_counting);
+}
+
+#else
+
+enum { CAN_ADD = 0 };
+
+static void add_part(const struct part *p)
+{
+	(void)p;
+}
+
+static void expect_threads(qemu_plugin_id_t id)
+{
+	(void)id;
+}
+
+#endif
 
 /* ---- instructions ---------------------------------------------------------------------------- */
 
-static qemu_plugin_insn_fn choose_arm64(const uint8_t *code)
+static void end_part(struct part *p)
 {
-	uint32_t w;
-
-	memcpy(&w, code, sizeof(w));
-	return (w & 0xff000000) == 0x54000000 || (w & 0x7c000000) == 0x34000000 ? count_branch
-	                                                                        : count_instruction;
+	if (p->n && is_single)
+		add_part(p);
+	else if (p->n)
+		qemu_plugin_register_vcpu_insn_exec_cb(p->first, count_part, NO_REGISTERS,
+		                                       pack_part(p));
+	*p = (struct part){ .n = 0 };
 }
 
-/* Skips the prefixes of the @n bytes at @code. */
-static size_t skip_x86_prefixes(const uint8_t *code, size_t n, bool *repeats)
+/* QEMU removes the last instruction of a block again if it crosses the end of a page. */
+static bool may_be_removed(const struct qemu_plugin_insn *insn)
 {
-	static const uint8_t prefixes[] = { 0x66, 0x67, 0x2e, 0x36, 0x3e, 0x26, 0x64, 0x65, 0xf0 };
-	size_t at = 0;
+	return !is_arm64 &&
+	       qemu_plugin_insn_vaddr(insn) % EMULATED_PAGE + X86_INSN_MAX > EMULATED_PAGE;
+}
 
-	*repeats = false;
-	for (; at + 1 < n; at++) {
-		bool is_rep = code[at] == 0xf2 || code[at] == 0xf3;
-
-		if (!is_rep && (code[at] & 0xf0) != 0x40 &&
-		    !memchr(prefixes, code[at], sizeof(prefixes)))
-			break;
-		*repeats |= is_rep;
+/* An instruction that may fault is the last of its part: it is counted if it faults, and those
+ * after it are not. */
+static void add_instruction(struct part *p, struct qemu_plugin_insn *insn,
+                            const struct instruction_kind *kind)
+{
+	if (kind->is_repeated || may_be_removed(insn))
+		end_part(p);
+	if (kind->is_repeated) {
+		qemu_plugin_register_vcpu_insn_exec_cb(
+			insn, count_repeated, NO_REGISTERS,
+			(void *)(uintptr_t)qemu_plugin_insn_vaddr(insn));
+		return;
 	}
-	return at;
+	if (!p->n++)
+		p->first = insn;
+	p->n_branches += kind->is_branch;
+	if (!kind->is_plain)
+		end_part(p);
 }
 
-static bool is_x86_string_operation(uint8_t op)
+static struct instruction_kind read_instruction(const struct qemu_plugin_insn *insn,
+                                                struct known_registers *known)
 {
-	return (op >= 0xa4 && op <= 0xa7) || (op >= 0xaa && op <= 0xaf) ||
-	       (op >= 0x6c && op <= 0x6f);
-}
+	const uint8_t *code = qemu_plugin_insn_haddr(insn);
+	const size_t size = qemu_plugin_insn_size(insn);
 
-static qemu_plugin_insn_fn choose_x86(const uint8_t *code, size_t n)
-{
-	bool repeats;
-	size_t at = skip_x86_prefixes(code, n, &repeats);
-	uint8_t op = code[at], second = at + 1 < n ? code[at + 1] : 0;
-
-	if (repeats && is_x86_string_operation(op))
-		return count_repeated;
-	return (op & 0xf0) == 0x70 || (op >= 0xe0 && op <= 0xe3) ||
-	                       (op == 0x0f && (second & 0xf0) == 0x80)
-	               ? count_branch
-	               : count_instruction;
+	if (!code)
+		return (struct instruction_kind){ .is_plain = false };
+	if (is_arm64) {
+		follow_arm64(known, code);
+		return classify_arm64(code);
+	}
+	follow_x86(known, code, size);
+	return classify_x86(code, size);
 }
 
 static void instrument_block(qemu_plugin_id_t id, struct qemu_plugin_tb *block)
 {
-	size_t n = qemu_plugin_tb_n_insns(block);
+	struct known_registers known = { UNKNOWN_NUMBER, UNKNOWN_NUMBER };
+	struct part part = { .n = 0 };
+	bool expects_threads = false;
 
-	(void)id;
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < qemu_plugin_tb_n_insns(block); i++) {
 		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(block, i);
-		const uint8_t *code = qemu_plugin_insn_haddr(insn);
-		qemu_plugin_insn_fn each = !code ? count_instruction
-		                           : is_arm64
-		                                   ? choose_arm64(code)
-		                                   : choose_x86(code, qemu_plugin_insn_size(insn));
+		const struct instruction_kind kind = read_instruction(insn, &known);
 
-		qemu_plugin_register_vcpu_insn_exec_cb(
-			insn, each, NO_REGISTERS, (void *)(uintptr_t)qemu_plugin_insn_vaddr(insn));
+		add_instruction(&part, insn, &kind);
 		if (has_accesses)
 			qemu_plugin_register_vcpu_mem_cb(insn, count_access, NO_REGISTERS,
 			                                 READS_AND_WRITES, NULL);
+		expects_threads |= kind.is_syscall && may_start_thread(&known);
 	}
+	end_part(&part);
+	if (is_single && expects_threads)
+		expect_threads(id);
 }
 
 /* ---- start ----------------------------------------------------------------------------------- */
+
+static void register_counting(qemu_plugin_id_t id)
+{
+	qemu_plugin_register_vcpu_tb_trans_cb(id, instrument_block);
+	qemu_plugin_register_vcpu_syscall_cb(id, count_syscall);
+}
 
 static bool map_memory(const char *path)
 {
@@ -221,12 +357,13 @@ static bool map_memory(const char *path)
 		return false;
 	at = mmap(NULL, sizeof(*memory), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	close(fd);
-	if (at == MAP_FAILED)
+	memory_path = strdup(path);
+	if (at == MAP_FAILED || !memory_path)
 		return false;
 	memory = at;
 	memory->version = SIMULATED_VERSION;
 	__atomic_fetch_add(&memory->n_programs, 1, __ATOMIC_RELAXED);
-	return true;
+	return map_process_counts(NULL);
 }
 
 /* The value of argument @name, "NAME=VALUE"; "" without it. */
@@ -245,12 +382,12 @@ int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info, int a
 	(void)info;
 	has_accesses = *get_argument(argc, argv, "accesses") == '1';
 	is_arm64 = strcmp(get_argument(argc, argv, "arch"), "arm64") == 0;
+	is_single = CAN_ADD;
 	if (!map_memory(get_argument(argc, argv, "memory")) ||
-	    pthread_atfork(NULL, NULL, forget_threads))
+	    pthread_atfork(NULL, NULL, begin_child))
 		return -1;
 	if (!follow_executions(memory, argc, argv))
 		return -1;
-	qemu_plugin_register_vcpu_tb_trans_cb(id, instrument_block);
-	qemu_plugin_register_vcpu_syscall_cb(id, count_syscall);
+	register_counting(id);
 	return 0;
 }

@@ -40,16 +40,22 @@ static struct simulated_memory *make_memory(char path[64])
 	return at;
 }
 
+static void add_counts(const struct simulated_thread *t, struct simulated_run *out)
+{
+	for (unsigned k = 0; k < N_SIMULATED; k++)
+		out->counts[k] += t->counts[k];
+}
+
 static void sum_memory(const struct simulated_memory *m, struct simulated_run *out)
 {
-	const uint32_t n = m->n_threads < SIMULATED_THREADS ? m->n_threads : SIMULATED_THREADS;
-
-	out->n_threads = m->n_threads;
+	out->n_threads = m->n_threads + m->n_processes;
 	out->n_programs = m->n_programs;
 	out->n_uncounted = m->n_uncounted;
-	for (uint32_t i = 0; i < n; i++)
-		for (unsigned k = 0; k < N_SIMULATED; k++)
-			out->counts[k] += m->threads[i].counts[k];
+	out->n_raced = m->n_raced;
+	for (uint32_t i = 0; i < m->n_threads && i < SIMULATED_THREADS; i++)
+		add_counts(&m->threads[i], out);
+	for (uint32_t i = 0; i < m->n_processes && i < SIMULATED_PROCESSES; i++)
+		add_counts(&m->processes[i].thread, out);
 }
 
 /* ---- the emulator ---------------------------------------------------------------------------- */

@@ -23,15 +23,26 @@ struct simulated_thread {
 	uint64_t reserved;        /* a thread has a cache line of its own */
 };
 
-enum { SIMULATED_THREADS = 1 << 16, SIMULATED_VERSION = 1 };
+/* Generated code counts at a fixed address as long as a process has one thread. Each process has a
+ * page there: a child gets another one. */
+union simulated_process {
+	struct simulated_thread thread;
+	char page[1 << 16]; /* the largest pages that Linux has */
+};
+
+enum { SIMULATED_THREADS = 1 << 16, SIMULATED_PROCESSES = 1 << 16, SIMULATED_VERSION = 2 };
 
 struct simulated_memory {
 	uint32_t version;     /* SIMULATED_VERSION, set by the plugin */
 	uint32_t n_threads;   /* entries in use, of all processes; more are lost */
 	uint32_t n_programs;  /* executions of programs */
 	uint32_t n_uncounted; /* of them, those that run without the emulator */
-	uint32_t reserved[12];
+	uint32_t n_processes; /* pages in use; more are lost */
+	uint32_t n_raced;     /* threads that started before their counts were apart */
+	uint32_t reserved[10];
 	struct simulated_thread threads[SIMULATED_THREADS];
+	char to_page[(1 << 16) - 64];
+	union simulated_process processes[SIMULATED_PROCESSES];
 };
 
 #endif

@@ -184,6 +184,9 @@ static void print_remarks_of(const struct simulated_run *r)
 	if (r->n_threads > r->n_programs)
 		fputs("  several threads or processes: what they do may depend on their timing\n",
 		      stderr);
+	if (r->n_raced)
+		fprintf(stderr, "  counts may be too low: %u threads started in an unknown way\n",
+		        r->n_raced);
 	if (r->n_threads > SIMULATED_THREADS)
 		fputs("  not counted: threads after the first 65,536\n", stderr);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* pfm stat --simulate: counts by an emulator, which are the same in each run. The files:
  *
- *   plugin.c, executions.c  counts in QEMU's user mode emulators (a library of its own)
+ *   plugin.c, instructions.c, executions.c  counts in QEMU's user mode emulators (a library of its
+ *       own)
  *   engine.c    finds the emulator of a program, and tests it
  *   run.c       one run
  *   simulate.c  options, several runs, the report */
@@ -28,7 +29,7 @@ struct engine {
 /* The counts of a run: sums over all threads of all programs. */
 struct simulated_run {
 	uint64_t counts[N_SIMULATED];
-	uint32_t n_threads, n_programs, n_uncounted;
+	uint32_t n_threads, n_programs, n_uncounted, n_raced;
 	int status; /* exit status as the shell's */
 };
 
