@@ -12,6 +12,8 @@
 #define PERFDATA_N_FEATURES 256u
 /* How the description of a pretended machine's processor begins (PERFDATA_FEATURE_CPUDESC). */
 #define PERFDATA_PRETENDED_CPU "pretended: "
+/* And that of a recording by an emulator, which names it. */
+#define PERFDATA_SIMULATED_CPU "simulated: "
 
 struct perfdata_section {
 	uint64_t offset, size;

@@ -232,6 +232,9 @@ int profile_read_selected(struct profile *p, const char *path, const struct prof
 		                     "shown");
 	rc = read_recording(r, path);
 	free_reader(r);
+	for (size_t i = 0; p->sums && *p->losses.emulator && i < (size_t)p->n_events * p->n_slices;
+	     i++)
+		p->sums[i].is_counted = true;
 	if (p->failed)
 		rc = PFMLIB_ERR_NOMEM;
 	if (rc < 0) {

@@ -58,7 +58,8 @@ struct profile_node {
 /* Samples, or times, that belong together: of one event in one slice of time. */
 struct profile_sum {
 	uint64_t samples, weight;
-	double squares; /* sum of the squares of the weights */
+	double squares;  /* sum of the squares of the weights */
+	bool is_counted; /* by an emulator: nothing was left to chance */
 };
 
 struct profile_messages;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "profile/sample_visitor.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -43,13 +44,20 @@ int open_visited_recording(pfm_session_t **session, const char *path,
 	return rc;
 }
 
+static bool begins_with(const char *text, const char *prefix)
+{
+	return text && strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
 void read_recorded_pretence(const char *path, struct profile_losses *losses)
 {
 	char *cpu =
 		strcmp(path, "-") == 0 ? NULL : read_recording_text(path, PERFDATA_FEATURE_CPUDESC);
 
-	losses->pretended =
-		cpu && strncmp(cpu, PERFDATA_PRETENDED_CPU, strlen(PERFDATA_PRETENDED_CPU)) == 0;
+	losses->pretended = begins_with(cpu, PERFDATA_PRETENDED_CPU);
+	if (begins_with(cpu, PERFDATA_SIMULATED_CPU))
+		snprintf(losses->emulator, sizeof(losses->emulator), "%s",
+		         cpu + strlen(PERFDATA_SIMULATED_CPU));
 	free(cpu);
 }
 

@@ -60,8 +60,8 @@ struct symbols *open_recorded_symbols(const char *path, const char *debug_folder
 int open_visited_recording(pfm_session_t **session, const char *path,
                            const struct profile_messages *messages, pfm_error_t *error);
 
-/* Sets losses->pretended if the recording @path describes a pretended machine; of a pipe that is
- * unknown. */
+/* Sets losses->pretended if the recording @path describes a pretended machine, and losses->emulator
+ * if an emulator made it; of a pipe that is unknown. */
 void read_recorded_pretence(const char *path, struct profile_losses *losses);
 /* Begins to visit the samples of @session, which stays the caller's. Losses are added to @losses,
  * messages go to @messages. */

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """`pfm stat --simulate`: counts by QEMU with our plugin. The programs are machine code of a few
 instructions, so expected counts are counted by hand."""
+import csv
 import json
 import os
 import shutil
@@ -64,6 +65,11 @@ class Folder(unittest.TestCase):
 def simulate(*words, env=None):
     return subprocess.run([PFM, "stat", "--simulate", *words], env=env or CLEAN, text=True,
                           capture_output=True, timeout=600, stdin=subprocess.DEVNULL, check=False)
+
+
+def run(*words, program=PFM):
+    return subprocess.run([program, *words], env=CLEAN, text=True, capture_output=True,
+                          timeout=600, stdin=subprocess.DEVNULL, check=False)
 
 
 def counts(*words):
@@ -185,6 +191,86 @@ class Comparison(Folder):
                         self.program("arm", ARM_LOOP, ARM))
         self.assertEqual(done.returncode, 1)
         self.assertIn("cannot be compared", done.stderr)
+
+
+@unittest.skipIf(WHY, WHY)
+class Recordings(Folder):
+    def record(self, name, *command):
+        path = os.path.join(self.folder, name + ".data")
+        done = run("record", "--simulate", "-o", path, "--", *command)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return path, done
+
+    def samples(self, path):
+        """(address, count) of each instruction, as pfm export prints them."""
+        done = run("export", "--format", "csv", path)
+        rows = list(csv.DictReader(line for line in done.stdout.splitlines() if line[:1] != "#"))
+        return [(int(r["address"], 0), int(r["weight"])) for r in rows if r["kind"] == "sample"]
+
+    def test_each_instruction_has_its_count(self):
+        path, done = self.record("loop", self.program("loop", loop(1000)))
+        self.assertIn("2,004 instructions", done.stderr)
+        first = ADDRESS + HEAD
+        self.assertEqual(self.samples(path), [
+            (first, 1), (first + 5, 1000), (first + 7, 1000), (first + 9, 1), (first + 14, 1),
+            (first + 16, 1)])
+
+    def test_a_repeated_instruction_and_threads(self):
+        path, _ = self.record("repeated", self.program("repeated", REPEATED + EXIT))
+        self.assertEqual({n for _, n in self.samples(path)}, {1})
+        path, _ = self.record("threads", self.program("threads", clone(THREAD) + loop(5000)))
+        self.assertEqual(sum(n for _, n in self.samples(path)), 7 + 2 * 10004)
+
+    def test_samples_add_up_to_the_count(self):
+        command = ("sh", "-c", "ls / | wc")
+        path, done = self.record("shell", *command)
+        total = sum(n for _, n in self.samples(path))
+        self.assertIn(f"{total:,} instructions", done.stderr)
+        reported = run("report", "--json", "--sort", "task", path)
+        self.assertEqual(
+            {json.loads(line)["task"] for line in reported.stdout.splitlines()},
+            {"sh", "ls", "wc"})
+
+    def test_the_quality_is_simulated_and_nothing_has_an_error(self):
+        path, _ = self.record("loop", self.program("loop", loop(1000)))
+        reported = run("report", path)
+        self.assertRegex(reported.stderr, r"each instruction was counted by qemu-x86_64 \d")
+        self.assertNotRegex(reported.stdout, r"\+- *0\.0*[1-9]")
+        self.assertIn('"quality": "simulated"', run("export", "--format", "json", path).stdout)
+
+    def test_a_comparison_finds_a_single_instruction(self):
+        old, _ = self.record("old", self.program("old", loop(1000)))
+        new, _ = self.record("new", self.program("new", b"\x90" + loop(1000)))
+        found = run("diff", "--json", old, new)
+        total = [r for r in map(json.loads, found.stdout.splitlines()) if r["total"]][0]
+        self.assertEqual((total["old"]["weight"], total["new"]["weight"]), (2004, 2005))
+        self.assertTrue(total["significant"])
+        self.assertEqual((total["low"], total["high"]), (total["change"],) * 2)
+        self.assertRegex(run("diff", old, new).stdout, r"\* +\+1 ")
+        same = run("diff", old, old)
+        self.assertNotIn("*", same.stdout)
+        self.assertEqual(run("diff", "--fail-above", "0", old, new).returncode, 1)
+        self.assertEqual(run("diff", "--fail-above", "0", old, old).returncode, 0)
+
+    def test_different_emulators_are_not_compared(self):
+        x86, _ = self.record("x86", self.program("x86", loop(10)))
+        arm, _ = self.record("arm", self.program("arm", ARM_LOOP, ARM))
+        refused = run("diff", x86, arm)
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("counts of different emulators", refused.stderr)
+
+    @unittest.skipUnless(shutil.which("perf"), "perf (linux-perf) is missing")
+    def test_perf_reads_the_recording(self):
+        path, _ = self.record("loop", self.program("loop", loop(1000)))
+        told = run("report", "-i", path, "--stdio", program="perf")
+        self.assertIn("Event count (approx.): 2004", told.stdout)
+
+    def test_what_cannot_be_recorded(self):
+        done = run("record", "--simulate", "-o", "/nonexistent/x", "--", "/bin/true")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("/nonexistent/x: No such file", done.stderr)
+        self.assertEqual(run("record", "--simulate").returncode, 2)
+        self.assertEqual(run("record", "--simulate", "-e", "cycles", "--", "true").returncode, 2)
 
 
 class Refusals(Folder):

@@ -64,6 +64,10 @@ void report_profile_losses(const struct profile *p, const char *path)
 		fprintf(stderr,
 		        "pfm %s: %s%srecorded on a pretended machine: no PMU counted anything\n",
 		        get_running_command(), name, colon);
+	if (*p->losses.emulator)
+		fprintf(stderr,
+		        "pfm %s: %s%seach instruction was counted by %s, nothing was sampled\n",
+		        get_running_command(), name, colon, p->losses.emulator);
 	if (n_lost)
 		fprintf(stderr, "pfm %s: %s%s%llu records were lost while recording\n",
 		        get_running_command(), name, colon, (unsigned long long)n_lost);

@@ -124,6 +124,22 @@ static void compare_sides(struct diff *d, struct diff_row *row, const struct dif
 	                 : 1;
 }
 
+/* ---- counts of an emulator ------------------------------------------------------------------- */
+
+/* Every difference is one of the programs. */
+static void compare_counts(const struct diff *d, struct diff_row *row)
+{
+	const double unit = compute_unit(d, row->event);
+
+	for (unsigned i = 0; i < SIDES; i++)
+		row->value[i] = (double)row->weight[i] / add_divisors(d, row->event, i) / unit;
+	row->change = row->value[NEW_SIDE] - row->value[OLD_SIDE];
+	row->low = row->high = row->surely = row->change;
+	row->deviation = 0;
+	row->is_significant = row->weight[OLD_SIDE] != row->weight[NEW_SIDE];
+	row->p = row->is_significant ? 0 : 1;
+}
+
 /* ---- several recordings ---------------------------------------------------------------------- */
 
 static double get_run_value(const struct diff *d, const struct diff_row *row, unsigned run)
@@ -278,7 +294,9 @@ static void compare_row(struct diff *d, struct diff_row *row, size_t n_tested)
 		if (is_share(d, row->event))
 			side[i].divisor_variance = 0;
 	}
-	if (has_several_runs(d))
+	if (d->is_exact)
+		compare_counts(d, row);
+	else if (has_several_runs(d))
 		compare_runs(d, row, side, n_tested);
 	else
 		compare_sides(d, row, side, n_tested);
@@ -292,7 +310,7 @@ static bool compare_all(struct diff *d)
 		n_tested += is_tested(&d->rows[i]);
 	for (size_t i = 0; i < d->n_rows; i++)
 		compare_row(d, &d->rows[i], n_tested);
-	if (!adjust_rows(d))
+	if (!d->is_exact && !adjust_rows(d))
 		return false;
 	if (d->n_rows)
 		qsort(d->rows, d->n_rows, sizeof(*d->rows), compare_rows);

@@ -158,10 +158,38 @@ static int read_recordings(struct diff *d)
 	return EXIT_DONE;
 }
 
+/* Emulators differ in what a program executes: counts of one can be compared with its own alone. */
+static int check_emulators(struct diff *d)
+{
+	const struct diff_recording *first = d->recordings;
+
+	for (unsigned i = 1; i < d->n_recordings; i++) {
+		const struct diff_recording *r = &d->recordings[i];
+
+		if (strcmp(r->profile.losses.emulator, first->profile.losses.emulator) == 0)
+			continue;
+		fprintf(stderr,
+		        "pfm diff: counts of different emulators, or of an emulator and samples, "
+		        "cannot be compared: %s is by %s, %s by %s\n",
+		        first->path,
+		        *first->profile.losses.emulator ? first->profile.losses.emulator
+		                                        : "sampling",
+		        r->path,
+		        *r->profile.losses.emulator ? r->profile.losses.emulator : "sampling");
+		return EXIT_REFUSED;
+	}
+	d->is_exact = *first->profile.losses.emulator && d->n_recordings == SIDES;
+	if (d->is_exact && !d->divisor_event)
+		d->divisor = DIVIDE_BY_NOTHING;
+	return EXIT_DONE;
+}
+
 int read_diff(struct diff *d)
 {
 	int status = read_recordings(d);
 
+	if (status == EXIT_DONE)
+		status = check_emulators(d);
 	if (status != EXIT_DONE)
 		return status;
 	if (add_events(d))

@@ -58,6 +58,7 @@ struct diff {
 	double numbers[SIDES];     /* of DIVIDE_BY_NUMBERS */
 	const char *event;         /* name or pattern of the events that are compared; NULL: all */
 	double confidence;
+	bool is_exact; /* an emulator counted each instruction of both sides, in one run of each */
 	struct diff_event *events;
 	uint32_t n_events;
 	const char *renamed[SIDES]; /* names of a file that both sides have under two names, or
@@ -86,7 +87,8 @@ bool is_event_of_all(const struct diff *d, const struct diff_event *e);
 uint32_t find_diff_event(const struct diff *d, const char *name);
 /* Reports @problem on standard error, with the events of both sides. EXIT_REFUSED. */
 int refuse_events(const struct diff *d, const char *problem);
-/* Reads all recordings and finds their events. EXIT_DONE, or EXIT_REFUSED with everything said. */
+/* Reads all recordings and finds their events. Sets d->is_exact, for which counts are compared
+ * unless another divisor is wanted. EXIT_DONE, or EXIT_REFUSED with everything said. */
 int read_diff(struct diff *d);
 void free_diff_recordings(struct diff *d);
 

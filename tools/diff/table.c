@@ -91,6 +91,7 @@ static void put_event_title(const struct diff_job *job, uint32_t event, const st
 	const struct diff_event *e = &job->diff.events[event];
 	char old_samples[GROUPED_MAX], new_samples[GROUPED_MAX], title[NAME_LINE], text[256],
 		runs[SIDES][RUNS_TEXT];
+	uint64_t old_n = e->sum[OLD_SIDE].samples, new_n = e->sum[NEW_SIDE].samples;
 	size_t n = 0, significant = 0;
 
 	for (size_t i = 0; i < job->diff.n_rows; i++) {
@@ -100,12 +101,15 @@ static void put_event_title(const struct diff_job *job, uint32_t event, const st
 		significant += row->event == event && row->place && row->is_significant;
 	}
 	profile_format_line(e->name, title);
+	if (job->diff.is_exact) {
+		old_n = e->sum[OLD_SIDE].weight;
+		new_n = e->sum[NEW_SIDE].weight;
+	}
 	printf("%s%s%s: ", term_colour_begin(stdout, BOLD), title, term_colour_end(stdout));
-	snprintf(text, sizeof(text),
-	         "%s samples%s, then %s%s; %zu of %zu places changed significantly",
-	         group_digits(e->sum[OLD_SIDE].samples, old_samples),
+	snprintf(text, sizeof(text), "%s %s%s, then %s%s; %zu of %zu places changed significantly",
+	         group_digits(old_n, old_samples), job->diff.is_exact ? "counted" : "samples",
 	         format_runs(&job->diff, OLD_SIDE, runs[OLD_SIDE]),
-	         group_digits(e->sum[NEW_SIDE].samples, new_samples),
+	         group_digits(new_n, new_samples),
 	         format_runs(&job->diff, NEW_SIDE, runs[NEW_SIDE]), significant, n);
 	term_wrap(stdout, count_columns(title, strlen(title)) + 2, 2, text);
 	for (unsigned i = 0; i < N_COLUMNS; i++)
@@ -114,8 +118,24 @@ static void put_event_title(const struct diff_job *job, uint32_t event, const st
 	putchar('\n');
 }
 
-static void put_value(const struct diff_row *row, enum diff_column column)
+/* An emulator's counts are whole numbers. */
+static void put_exact_value(const struct diff_row *row, enum diff_column column)
 {
+	const uint64_t *weight = row->weight;
+
+	if (column == CHANGE)
+		printf("%c %+16lld", row->is_significant ? '*' : ' ',
+		       (long long)(weight[NEW_SIDE] - weight[OLD_SIDE]));
+	else
+		printf(" %9llu", (unsigned long long)weight[column == NEW_SAMPLES]);
+}
+
+static void put_value(const struct diff_row *row, enum diff_column column, bool is_exact)
+{
+	if (is_exact && (column == CHANGE || column == OLD_SAMPLES || column == NEW_SAMPLES)) {
+		put_exact_value(row, column);
+		return;
+	}
 	switch (column) {
 	case CHANGE:
 		printf("%c %+7.2f%% +-%5.2f", row->is_significant ? '*' : ' ', 100 * row->change,
@@ -141,7 +161,7 @@ static void put_row(const struct diff_job *job, const struct diff_row *row,
 	fputs(term_colour_begin(stdout, choose_row_style(row)), stdout);
 	for (unsigned i = 0; i < N_COLUMNS; i++)
 		if (l->shows[i])
-			put_value(row, (enum diff_column)i);
+			put_value(row, (enum diff_column)i, job->diff.is_exact);
 	fputs(term_colour_end(stdout), stdout);
 	if (row->place)
 		put_key_columns(stdout, row->profile, row->place, job->diff.options.keys, &l->keys,
@@ -195,6 +215,11 @@ static void put_notes(const struct diff_job *job)
 	const struct diff *d = &job->diff;
 	char text[256];
 
+	if (d->is_exact) {
+		put_note("An emulator counted each instruction: every difference is one of the "
+		         "programs, and stars mark all of them.");
+		return;
+	}
 	if (has_several_runs(d)) {
 		snprintf(text, sizeof(text),
 		         "Intervals hold for the differences between the runs of a side. Of all "

@@ -9,6 +9,7 @@
 #include "common/http_url.h"
 #include "record/fields.h"
 #include "record/metrics.h"
+#include "simulate/simulate.h"
 
 enum {
 	OPT_MODEL = LONG_ONLY,
@@ -462,6 +463,8 @@ static int run_record(struct command_args *args)
 	struct recorder job = { .sampling = PFM_INIT(job.sampling) };
 	int status;
 
+	if (is_simulation(args->argv))
+		return run_pfm_command(&cmd_simulate_record, args->argc, args->argv);
 	program_name = RECORD_COMMAND;
 	job.sampling.fields = PFM_SAMPLE_IP | PFM_SAMPLE_TID | PFM_SAMPLE_TIME | PFM_SAMPLE_CPU |
 	                      PFM_SAMPLE_PERIOD;

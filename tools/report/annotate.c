@@ -192,7 +192,7 @@ static int put_line_shares(const struct annotate_job *job, unsigned event,
 	shares[0].weight = 0; /* no line is known */
 	qsort(shares, p->texts.n, sizeof(*shares), compare_line_shares);
 	for (size_t i = 0; i < p->texts.n && shares[i].weight; i++) {
-		put_share(stdout, (double)shares[i].weight / (double)sum->weight, sum->samples);
+		put_share(stdout, (double)shares[i].weight / (double)sum->weight, sum);
 		fputs("  ", stdout);
 		profile_format_line(p->texts.text[shares[i].source], line);
 		put_cut(stdout, line, get_columns_left(SHARE_COLUMNS + 2), CUT_MIDDLE);
@@ -221,7 +221,7 @@ static void put_code(const struct annotate_job *job, unsigned event, const struc
 			c->is_instruction ? find_instruction(job, event, c->address) : NULL;
 
 		if (at)
-			put_share(stdout, (double)at->weight / (double)sum->weight, sum->samples);
+			put_share(stdout, (double)at->weight / (double)sum->weight, sum);
 		else
 			printf("%15s", "");
 		if (c->is_instruction)
@@ -242,7 +242,7 @@ static void put_addresses(const struct annotate_job *job, unsigned event,
 
 		if (at->event != event || !is_in_function(job, at))
 			continue;
-		put_share(stdout, (double)at->weight / (double)sum->weight, sum->samples);
+		put_share(stdout, (double)at->weight / (double)sum->weight, sum);
 		put_key_columns(stdout, &job->profile, at, KEY_ADDRESS, &plain_key_layout, 0);
 	}
 }

@@ -32,10 +32,11 @@ uint64_t count_profile_samples(const struct profile *p)
 	return n;
 }
 
-/* Standard error of a share of @n samples. */
-static double standard_error(double share, uint64_t n)
+/* Standard error of a share of samples; an emulator's counts have none. */
+static double standard_error(double share, const struct profile_sum *sum)
 {
-	return n ? sqrt(share * (1 - share) / (double)n) : 0;
+	return sum->samples && !sum->is_counted ? sqrt(share * (1 - share) / (double)sum->samples)
+	                                        : 0;
 }
 
 double compute_slice_start(const struct profile *p, unsigned slice)
@@ -43,9 +44,9 @@ double compute_slice_start(const struct profile *p, unsigned slice)
 	return (double)time_span_length(&p->sampled) / 1e9 * slice / p->n_slices;
 }
 
-void put_share(FILE *out, double share, uint64_t n)
+void put_share(FILE *out, double share, const struct profile_sum *sum)
 {
-	fprintf(out, "%6.2f%% +-%5.2f", 100 * share, 100 * standard_error(share, n));
+	fprintf(out, "%6.2f%% +-%5.2f", 100 * share, 100 * standard_error(share, sum));
 }
 
 /* The samples of each event that samples, of a report of metrics: "cycles 100, instructions 100".
@@ -96,10 +97,10 @@ static void put_place(const struct report_job *job, const struct profile_place *
 	const struct profile_sum *sum = get_place_sum(&job->profile, at);
 
 	if (job->options.children) {
-		put_share(stdout, compute_share(at->children_weight, sum), sum->samples);
+		put_share(stdout, compute_share(at->children_weight, sum), sum);
 		fputs("  ", stdout);
 	}
-	put_share(stdout, compute_share(at->weight, sum), sum->samples);
+	put_share(stdout, compute_share(at->weight, sum), sum);
 	put_metric_cells(job, at->counts);
 	put_key_columns(stdout, &job->profile, at, report_keys(&job->options), layout, 0);
 }
@@ -204,7 +205,7 @@ void put_share_members(struct json *j, const char *prefix, uint64_t samples, uin
 	put_count_named(j, prefix, "samples", samples);
 	put_count_named(j, prefix, "weight", weight);
 	put_real_named(j, prefix, "share", share);
-	put_real_named(j, prefix, "error", standard_error(share, sum->samples));
+	put_real_named(j, prefix, "error", standard_error(share, sum));
 }
 
 static void put_place_json(const struct report_job *job, const struct profile_place *at)

@@ -152,10 +152,10 @@ static void put_node(const struct report_job *job, uint32_t node, unsigned depth
 	const struct profile_place *at = &p->places[n->place];
 	const struct profile_sum *sum = get_place_sum(p, at);
 
-	put_share(stdout, (double)n->weight / (double)sum->weight, sum->samples);
+	put_share(stdout, (double)n->weight / (double)sum->weight, sum);
 	if (job->has_two_shares) {
 		fputs("  ", stdout);
-		put_share(stdout, (double)n->end_weight / (double)sum->weight, sum->samples);
+		put_share(stdout, (double)n->end_weight / (double)sum->weight, sum);
 	}
 	put_metric_cells(job, n->counts);
 	put_key_columns(stdout, p, at, report_keys(&job->options), arg, depth);

@@ -82,7 +82,7 @@ double compute_slice_start(const struct profile *p, unsigned slice);
 /* Prints the line of an event, or of an event in a slice, above its table. */
 void put_group_title(const struct profile *p, unsigned event, unsigned slice);
 /* "  12.34% +- 0.56" */
-void put_share(FILE *out, double share, uint64_t n);
+void put_share(FILE *out, double share, const struct profile_sum *sum);
 /* Adds the members for the keys of @at. */
 void put_key_members(struct json *j, const struct profile *p, const struct profile_place *at,
                      unsigned keys);

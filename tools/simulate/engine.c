@@ -257,6 +257,7 @@ bool test_engine(const struct engine *e, char message[MESSAGE_MAX])
 	if (!is_written)
 		snprintf(message, MESSAGE_MAX, "%s: %s", path, strerror(errno));
 	all.has_accesses = true;
+	all.places = NULL;
 	ok = is_written && run_simulated(&all, command, &run, message) &&
 	     check_counts(e, &run, message);
 	if (fd >= 0)

@@ -23,6 +23,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include "simulate/instructions.h"
+#include "simulate/places.h"
 #include "simulate/plugin.h"
 #include "simulate/shared.h"
 
@@ -52,6 +53,7 @@ void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *insn, qemu_
 void qemu_plugin_register_vcpu_mem_cb(struct qemu_plugin_insn *insn, qemu_plugin_mem_fn each,
                                       int flags, int accesses, void *data);
 bool qemu_plugin_mem_is_store(uint32_t info);
+const char *qemu_plugin_path_to_binary(void);
 void qemu_plugin_register_vcpu_syscall_cb(qemu_plugin_id_t id, qemu_plugin_syscall_fn each);
 #if SIMULATE_PLUGIN_VERSION == 1
 /* Version 2 adds only to memory of QEMU's own, which a signal that ends the process takes away. */
@@ -76,6 +78,8 @@ static const char *memory_path;
 static bool is_arm64; /* the emulated program */
 /* Loads and stores are counted: they take longer than all the rest. */
 static bool has_accesses;
+/* Each instruction is counted. */
+static bool has_places;
 /* The process has one thread, and generated code counts in its page. */
 static bool is_single;
 static struct simulated_thread *process_counts;
@@ -172,6 +176,27 @@ static void count_repeated(unsigned vcpu, void *data)
 	t->repeated_at = address;
 }
 
+/* Threads share the places of a program. */
+static void count_place(unsigned vcpu, void *data)
+{
+	struct simulated_place *place = data;
+
+	(void)vcpu;
+	__atomic_fetch_add(&place->count, 1, __ATOMIC_RELAXED);
+}
+
+/* Counts a repeated instruction if count_repeated() does. */
+static void count_repeated_place(unsigned vcpu, void *data)
+{
+	struct simulated_place *place = data;
+	struct simulated_thread *t = get_thread(vcpu);
+	const uint64_t before = t->counts[SIMULATED_INSTRUCTIONS];
+
+	count_repeated(vcpu, (void *)(uintptr_t)place->address);
+	if (t->counts[SIMULATED_INSTRUCTIONS] != before)
+		count_place(vcpu, place);
+}
+
 static void count_access(unsigned vcpu, uint32_t info, uint64_t address, void *data)
 {
 	(void)address;
@@ -188,6 +213,13 @@ enum { CLONE3 = 435 }; /* its flags are in memory */
 static bool is_execution(int64_t number)
 {
 	return is_arm64 ? number == 221 || number == 281 : number == 59 || number == 322;
+}
+
+/* mmap(2), munmap(2), mremap(2). */
+static bool changes_mappings(int64_t number)
+{
+	return is_arm64 ? number == 222 || number == 215 || number == 216
+	                : number == 9 || number == 11 || number == 25;
 }
 
 static bool is_clone(int64_t number)
@@ -217,6 +249,8 @@ static void count_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t number, ui
 	get_thread(vcpu)->counts[SIMULATED_SYSCALLS]++;
 	if (is_execution(number))
 		prepare_execution();
+	if (changes_mappings(number))
+		forget_mappings();
 	if (is_single && is_clone(number) && has_thread_flags((int64_t)a1))
 		__atomic_fetch_add(&memory->n_raced, 1, __ATOMIC_RELAXED);
 }
@@ -286,14 +320,19 @@ static bool may_be_removed(const struct qemu_plugin_insn *insn)
 /* An instruction that may fault is the last of its part: it is counted if it faults, and those
  * after it are not. */
 static void add_instruction(struct part *p, struct qemu_plugin_insn *insn,
-                            const struct instruction_kind *kind)
+                            const struct instruction_kind *kind, struct simulated_place *place)
 {
 	if (kind->is_repeated || may_be_removed(insn))
 		end_part(p);
-	if (kind->is_repeated) {
+	if (place)
 		qemu_plugin_register_vcpu_insn_exec_cb(
-			insn, count_repeated, NO_REGISTERS,
-			(void *)(uintptr_t)qemu_plugin_insn_vaddr(insn));
+			insn, kind->is_repeated ? count_repeated_place : count_place, NO_REGISTERS,
+			place);
+	if (kind->is_repeated) {
+		if (!place)
+			qemu_plugin_register_vcpu_insn_exec_cb(
+				insn, count_repeated, NO_REGISTERS,
+				(void *)(uintptr_t)qemu_plugin_insn_vaddr(insn));
 		return;
 	}
 	if (!p->n++)
@@ -325,11 +364,16 @@ static void instrument_block(qemu_plugin_id_t id, struct qemu_plugin_tb *block)
 	struct part part = { .n = 0 };
 	bool expects_threads = false;
 
+	if (has_places)
+		name_program(qemu_plugin_path_to_binary());
 	for (size_t i = 0; i < qemu_plugin_tb_n_insns(block); i++) {
 		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(block, i);
 		const struct instruction_kind kind = read_instruction(insn, &known);
 
-		add_instruction(&part, insn, &kind);
+		add_instruction(&part, insn, &kind,
+		                has_places ? add_place(qemu_plugin_insn_vaddr(insn),
+		                                       qemu_plugin_insn_haddr(insn))
+		                           : NULL);
 		if (has_accesses)
 			qemu_plugin_register_vcpu_mem_cb(insn, count_access, NO_REGISTERS,
 			                                 READS_AND_WRITES, NULL);
@@ -362,8 +406,15 @@ static bool map_memory(const char *path)
 		return false;
 	memory = at;
 	memory->version = SIMULATED_VERSION;
-	__atomic_fetch_add(&memory->n_programs, 1, __ATOMIC_RELAXED);
 	return map_process_counts(NULL);
+}
+
+static bool map_places(const char *path)
+{
+	const uint32_t number = __atomic_fetch_add(&memory->n_programs, 1, __ATOMIC_RELAXED);
+
+	has_places = *path != '\0';
+	return !has_places || open_places(path, number);
 }
 
 /* The value of argument @name, "NAME=VALUE"; "" without it. */
@@ -384,6 +435,7 @@ int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info, int a
 	is_arm64 = strcmp(get_argument(argc, argv, "arch"), "arm64") == 0;
 	is_single = CAN_ADD;
 	if (!map_memory(get_argument(argc, argv, "memory")) ||
+	    !map_places(get_argument(argc, argv, "places")) ||
 	    pthread_atfork(NULL, NULL, begin_child))
 		return -1;
 	if (!follow_executions(memory, argc, argv))

@@ -19,8 +19,7 @@ enum { NOT_RUN = 126, SIGNAL_STATUS = 128, ARGUMENTS_MAX = 4096 };
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-/* Makes the file in which the plugin counts. NULL and errno on failure. */
-static struct simulated_memory *make_memory(char path[64])
+void *make_shared_file(char path[64], size_t size)
 {
 	void *at = MAP_FAILED;
 	int fd;
@@ -29,9 +28,8 @@ static struct simulated_memory *make_memory(char path[64])
 	fd = mkostemp(path, O_CLOEXEC);
 	if (fd < 0)
 		return NULL;
-	if (ftruncate(fd, sizeof(struct simulated_memory)) == 0)
-		at = mmap(NULL, sizeof(struct simulated_memory), PROT_READ | PROT_WRITE, MAP_SHARED,
-		          fd, 0);
+	if (ftruncate(fd, (off_t)size) == 0)
+		at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	close(fd);
 	if (at == MAP_FAILED) {
 		unlink(path);
@@ -127,9 +125,10 @@ static _Noreturn void execute_engine(const struct engine *e, const char *memory,
 		_exit(NOT_RUN);
 	read_program_head(path, head);
 	interpreter = split_script_line(head, &argument);
-	snprintf(option, sizeof(option), "%s,plugin=%s,memory=%s,arch=%s,accesses=%d%s", e->plugin,
-	         e->plugin, memory, e->arch, e->has_accesses,
-	         e->is_fixed ? ",seed=" RANDOM_SEED : "");
+	snprintf(option, sizeof(option), "%s,plugin=%s,memory=%s,arch=%s,accesses=%d%s%s%s",
+	         e->plugin, e->plugin, memory, e->arch, e->has_accesses,
+	         e->is_fixed ? ",seed=" RANDOM_SEED : "", e->places ? ",places=" : "",
+	         e->places ? e->places : "");
 	if (!fill_arguments(e, interpreter ? interpreter : path, interpreter ? path : NULL,
 	                    interpreter ? argument : NULL, command, option, argv))
 		_exit(NOT_RUN);
@@ -152,7 +151,7 @@ bool run_simulated(const struct engine *e, char *const *command, struct simulate
                    char message[MESSAGE_MAX])
 {
 	char path[64];
-	struct simulated_memory *m = make_memory(path);
+	struct simulated_memory *m = make_shared_file(path, sizeof(*m));
 	pid_t pid;
 	bool is_counted;
 

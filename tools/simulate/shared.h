@@ -45,4 +45,34 @@ struct simulated_memory {
 	union simulated_process processes[SIMULATED_PROCESSES];
 };
 
+/* ---- counts of each instruction -------------------------------------------------------------- */
+
+enum {
+	SIMULATED_PLACES = 1 << 23,
+	SIMULATED_MAPPINGS = 1 << 14,
+	SIMULATED_PATH_MAX = 4096,
+	SIMULATED_TASK_MAX = 16
+};
+
+/* An instruction of a translated block. It may be translated several times. */
+struct simulated_place {
+	uint64_t address, count;
+	uint64_t mapping;
+};
+
+/* A file in the memory of a program, in the order of appearance. */
+struct simulated_mapping {
+	uint64_t start, size, offset;
+	uint32_t pid, program; /* a process may execute several programs */
+	char task[SIMULATED_TASK_MAX];
+	char path[SIMULATED_PATH_MAX];
+};
+
+struct simulated_profile {
+	uint32_t n_places, n_mappings;
+	uint32_t is_full, reserved; /* some instruction has no place */
+	struct simulated_place places[SIMULATED_PLACES];
+	struct simulated_mapping mappings[SIMULATED_MAPPINGS];
+};
+
 #endif

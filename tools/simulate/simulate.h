@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* pfm stat --simulate: counts by an emulator, which are the same in each run. The files:
  *
- *   plugin.c, instructions.c, executions.c  counts in QEMU's user mode emulators (a library of its
- *       own)
- *   engine.c    finds the emulator of a program, and tests it
- *   run.c       one run
+ *   plugin.c, instructions.c, places.c, executions.c  counts in QEMU's user mode emulators (a
+ * library of its own) engine.c    finds the emulator of a program, and tests it run.c       one run
+ *   recording.c  counts of each instruction as a perf.data file
+ *   record.c    pfm record --simulate
  *   simulate.c  options, several runs, the report */
 #ifndef PFM_SIMULATE_SIMULATE_H
 #define PFM_SIMULATE_SIMULATE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include "simulate/shared.h"
 
@@ -24,6 +25,8 @@ struct engine {
 	const char *model; /* of the CPU; NULL: the emulator's default */
 	bool has_accesses; /* loads and stores are counted */
 	bool is_fixed;     /* addresses, environment and random numbers are the same in each run */
+	const char
+		*places; /* a file of struct simulated_profile; NULL: instructions have no places */
 };
 
 /* The counts of a run: sums over all threads of all programs. */
@@ -41,13 +44,21 @@ bool test_engine(const struct engine *e, char message[MESSAGE_MAX]);
 /* Finds the file of a program as execvp(3) does. False if there is none. */
 bool find_program(const char *name, char path[ENGINE_PATH_MAX]);
 
+/* Makes a file of @size zeros in memory, whose path is written to @path, and maps it. NULL and
+ * errno on failure. */
+void *make_shared_file(char path[64], size_t size);
 /* Runs @command. False, with @message, if it could not be run. */
 bool run_simulated(const struct engine *e, char *const *command, struct simulated_run *out,
                    char message[MESSAGE_MAX]);
 
+/* Writes the recording @path: the counts of each instruction in @p as samples, and a description of
+ * the engine and the command. Returns 0 or errno. */
+int write_simulated_recording(const char *path, const struct engine *e, char *const *command,
+                              const struct simulated_profile *p);
+
 struct command;
-extern const struct command cmd_simulate;
-/* True if the options among @arguments, those of pfm stat, have --simulate. */
+extern const struct command cmd_simulate, cmd_simulate_record;
+/* True if the options among @arguments, those of pfm stat or pfm record, have --simulate. */
 bool is_simulation(char *const *arguments);
 
 #endif

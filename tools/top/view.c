@@ -70,7 +70,7 @@ static bool begin_row(struct row_text *r, struct text_lines *lines)
 
 static void put_weight(struct row_text *r, uint64_t weight, const struct profile_sum *sum)
 {
-	put_share(r->out, sum->weight ? (double)weight / (double)sum->weight : 0, sum->samples);
+	put_share(r->out, sum->weight ? (double)weight / (double)sum->weight : 0, sum);
 }
 
 static void end_row(struct row_text *r, struct text_lines *lines)

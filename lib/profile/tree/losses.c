@@ -35,6 +35,8 @@ const char *get_profile_quality(const struct profile_losses *l)
 {
 	if (l->pretended)
 		return pfm_quality_name(PFM_QUALITY_PRETENDED);
+	if (*l->emulator)
+		return pfm_quality_name(PFM_QUALITY_SIMULATED);
 	return is_profile_complete(l) ? "exact" : "partial";
 }
 

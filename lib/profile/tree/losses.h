@@ -15,6 +15,7 @@ struct profile_losses {
 	bool damaged;           /* the recording breaks off before its end, or has impossible
 	                           numbers */
 	bool pretended;         /* recorded on a pretended machine */
+	char emulator[128];     /* that counted each instruction; "" for samples */
 };
 
 /* Adds the losses that @record reports. */
@@ -27,7 +28,8 @@ uint64_t count_lost_records(const struct profile_losses *l);
  * Sets @damaged if that is less than @weight: no program has used 292 years of time. */
 uint64_t limit_weight(uint64_t sum, uint64_t weight, bool *damaged);
 bool is_profile_complete(const struct profile_losses *l);
-/* "exact", "partial", or for a recording of a pretended machine "pretended". */
+/* "exact", "partial", for a recording of a pretended machine "pretended", and for one by an
+ * emulator "simulated". */
 const char *get_profile_quality(const struct profile_losses *l);
 /* Prints the losses as a sentence. Returns @buf. */
 #define LOSSES_MAX 320
