@@ -4,7 +4,7 @@
 
 static void every_loss_is_shown(void **state)
 {
-	const struct profile_losses none = { .records = 0 }, all = { 1, 2, 3, 4, true, false };
+	const struct profile_losses none = { .records = 0 }, all = { 1, 2, 3, 4, true, false, "" };
 	char text[LOSSES_MAX];
 
 	(void)state;
