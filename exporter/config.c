@@ -50,6 +50,9 @@ static const struct config_key keys[] = {
 	{ "textfile", VALUE_TEXT, "textfile" },
 	{ "node_names", VALUE_FLAG, "node-names" },
 	{ "lines", VALUE_TEXT, "lines" },
+	{ "api", VALUE_TEXT, "api" },
+	{ "pressure", VALUE_FLAG, "pressure" },
+	{ "resctrl", VALUE_FLAG, "resctrl" },
 	{ "otlp", VALUE_TEXT, "otlp" },
 	{ "full_quality", VALUE_FLAG, "full-quality" },
 	{ "max_series", VALUE_NUMBER, "max-series" },
@@ -390,7 +393,8 @@ static void read_job(struct config_reading *r, const char *path, json_t *value)
 	if (json_is_object(value) && !json_object_get(value, "name"))
 		refuse(r, path, false, "expected the member 'name'");
 	if (!has_argument(job, "--listen=") && !has_argument(job, "--textfile=") &&
-	    !has_argument(job, "--lines=") && !has_argument(job, "--otlp="))
+	    !has_argument(job, "--lines=") && !has_argument(job, "--api=") &&
+	    !has_argument(job, "--otlp="))
 		add_argument(r, job, path, "listen", SERVE_USUAL_ADDRESS);
 	r->config->n++;
 }
@@ -404,7 +408,8 @@ static void refuse_shared_outputs(struct config_reading *r, const struct config_
 			const char *word = a->argv[i];
 			const bool is_output = strncmp(word, "--listen=", 9) == 0 ||
 			                       strncmp(word, "--textfile=", 11) == 0 ||
-			                       strncmp(word, "--lines=", 8) == 0;
+			                       strncmp(word, "--lines=", 8) == 0 ||
+			                       strncmp(word, "--api=", 6) == 0;
 
 			if (!is_output || strcmp(word, b->argv[k]) != 0 ||
 			    strcmp(word + strlen(word) - 2, ":0") == 0)

@@ -29,7 +29,8 @@ enum {
 /* Opens the present control groups, as far as --max-series permits. */
 static int update_groups(struct serve *s)
 {
-	const uint64_t own = SERVE_SELF_SERIES + MACHINE_SERIES;
+	const uint64_t own =
+		SERVE_SELF_SERIES + MACHINE_SERIES + (s->has_pressure ? PRESSURE_SERIES : 0);
 	uint64_t size = s->max_series > own ? s->max_series - own : 0;
 
 	int rc = update_cgroups(&s->job, size < SIZE_MAX ? (size_t)size : SIZE_MAX,
@@ -162,7 +163,8 @@ static int report_nothing_counted(struct stat_job *job)
 
 static int check_series(struct serve *s)
 {
-	size_t n = count_most_series(&s->job) + SERVE_SELF_SERIES + MACHINE_SERIES;
+	size_t n = count_most_series(&s->job) + SERVE_SELF_SERIES + MACHINE_SERIES +
+	           (s->has_pressure ? PRESSURE_SERIES : 0);
 
 	if (n <= s->max_series)
 		return EXIT_DONE;
@@ -225,7 +227,7 @@ static int start_counts(struct serve *s)
 /* Says what this build cannot do before anything else. */
 static int check_outputs(struct serve *s)
 {
-	if (!s->textfile && !s->n_addresses && !s->otlp_url && !s->lines_path)
+	if (!s->textfile && !s->n_addresses && !s->otlp_url && !s->lines_path && !s->api_path)
 		s->addresses[s->n_addresses++] = SERVE_USUAL_ADDRESS;
 	if (!s->n_addresses && s->web_path) {
 		fputs("pfm serve: --web-config needs --listen\n", stderr);
@@ -253,6 +255,8 @@ static int open_outputs(struct serve *s)
 		rc = start_http(s);
 	if (rc == EXIT_DONE)
 		rc = open_lines(s);
+	if (rc == EXIT_DONE)
+		rc = open_api(s);
 	if (rc == EXIT_DONE)
 		rc = open_kubelet(s);
 	return rc == EXIT_DONE ? open_otlp(s) : rc;
@@ -339,7 +343,7 @@ static int get_longest_wait(const struct serve *s)
 
 /* The descriptors for which the loop waits. */
 struct serve_waits {
-	struct pollfd at[2 + SERVE_MAX_LISTENERS];
+	struct pollfd at[3 + SERVE_MAX_LISTENERS];
 	unsigned n;
 };
 
@@ -354,6 +358,8 @@ static void list_waits(const struct serve *s, int signals, struct serve_waits *w
 		w->at[w->n++] = (struct pollfd){ .fd = fds[i], .events = POLLIN };
 	if (get_lines_fd(s) >= 0)
 		w->at[w->n++] = (struct pollfd){ .fd = get_lines_fd(s), .events = POLLIN };
+	if (get_api_fd(s) >= 0)
+		w->at[w->n++] = (struct pollfd){ .fd = get_api_fd(s), .events = POLLIN };
 }
 
 /* Handles signals. True if one of them ends the service; *@rc is its exit status then. A hangup
@@ -384,12 +390,13 @@ static int do_work(struct serve *s, uint64_t *next, uint64_t *slot_end)
 
 	if (turn < 0 || wait < 0 || !run_http(s) || !run_lines(s))
 		return -1;
+	run_api(s);
 	wait = run_kubelet(s, wait);
 	wait = run_otlp(s, turn < wait ? turn : wait);
 	if (wait < 0)
 		return -1;
 	wait = compute_http_timeout(s, wait < longest ? wait : longest);
-	return compute_lines_timeout(s, wait);
+	return compute_api_timeout(s, compute_lines_timeout(s, wait));
 }
 
 static int serve_until_signal(struct serve *s, int signals)
@@ -451,6 +458,7 @@ int serve_counts(struct serve *s)
 		rc = serve_until_signal(s, signals);
 	close_otlp(s);
 	close_kubelet(s);
+	close_api(s);
 	close_lines(s);
 	stop_http(s);
 	close_textfile(s);

@@ -198,7 +198,7 @@ static bool queue_request(struct serve *s)
 	char *body;
 	size_t size;
 
-	put_series(&x, &s->job);
+	put_counts(&x, s);
 	put_self_series(&x, s);
 	request = otlp_end(&metrics, PERFMON_VERSION, o->resource.at);
 	size = request.n;

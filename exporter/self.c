@@ -132,6 +132,14 @@ static void put_clients(struct exposition *x, const struct serve *s)
 	if (s->lines)
 		put_counter(x, "perfmon_line_answers",
 		            "Requests of the line protocol that were answered.", f->line_answers);
+	if (s->api) {
+		put_counter(x, "perfmon_api_requests", "Requests for counts by --api.",
+		            f->api_requests);
+		put_counter(x, "perfmon_api_refusals", "Those of them that were refused.",
+		            f->api_refusals);
+		put_gauge(x, "perfmon_api_counts", "", "Requests that are counted now.",
+		          count_api_counts(s));
+	}
 	put_counter(x, "perfmon_textfile_errors", "Failures to write the textfile.",
 	            f->textfile_errors);
 }

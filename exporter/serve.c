@@ -26,6 +26,9 @@ enum {
 	OPT_MAX_SERIES,
 	OPT_GIVE_WAY,
 	OPT_LINES,
+	OPT_API,
+	OPT_PRESSURE,
+	OPT_RESCTRL,
 	OPT_OTLP,
 	OPT_BUDGET,
 	OPT_ROTATE,
@@ -93,6 +96,15 @@ static const struct command_option options[] = {
 	  ", or events of others compete for counters" },
 	{ OPT_LINES, "lines", "PATH",
 	  "give counts to local programs as lines, over a socket at PATH" },
+	{ OPT_API, "api", "PATH",
+	  "count events that local programs ask for, each for a limited time, over a socket at "
+	  "PATH, which its owner and its group may use" },
+	{ OPT_PRESSURE, "pressure", NULL,
+	  "serve how long tasks of the machine and of each group waited for processors, memory and "
+	  "I/O, and how long a quota held a group back" },
+	{ OPT_RESCTRL, "resctrl", NULL,
+	  "serve memory bandwidth and occupancy of caches of each group of the resctrl file "
+	  "system" },
 	{ OPT_OTLP, "otlp", "URL",
 	  "send metrics to this OpenTelemetry receiver, such as http://127.0.0.1:4318, at each "
 	  "interval; env: to that of OTEL_EXPORTER_OTLP_ENDPOINT" },
@@ -188,6 +200,12 @@ static int parse_serve_option(struct command_args *args, struct serve *s, int id
 		               ? -1
 		               : args->status;
 	case OPT_LINES: s->lines_path = value; break;
+	case OPT_API: s->api_path = value; break;
+	case OPT_PRESSURE:
+		s->has_pressure = true;
+		job->targets.more_series = PRESSURE_SERIES_EACH;
+		break;
+	case OPT_RESCTRL: s->has_resctrl = true; break;
 	case OPT_OTLP:
 		if (strcmp(value, "env") != 0 && !is_http_url(value))
 			return report_usage_error(
@@ -309,6 +327,10 @@ static int read_options(struct command_args *args, struct serve *s)
 	if (s->budget.resources[BUDGET_COUNTERS_FREE].limit > 0 && !s->job.rotation.is_on &&
 	    set_rotation(args, &s->job.rotation, NULL, 1000) >= 0)
 		return args->status;
+	if (s->api_path && s->budget.resources[BUDGET_COUNTERS_FREE].limit > 0)
+		return report_usage_error(
+			args, "--api cannot be combined with --budget counters-free: events of "
+			      "requests take no turns.");
 	if (!s->job.rotation.is_on && (s->job.rotation.n_wishes || s->job.rotation.is_shifted))
 		return report_usage_error(args, "--wish and --shift need --rotate.");
 	status = prepare_containers(args, s);

@@ -73,6 +73,7 @@ struct serve_figures {
 	uint64_t deferrals; /* refusals because the processor time of the budget was used up */
 	uint64_t closed;    /* connections that were closed because they took too long */
 	uint64_t textfile_errors, line_answers;
+	uint64_t api_requests, api_refusals;
 	uint64_t kubelet_answers, kubelet_failures;
 	uint64_t otlp_sent, otlp_retries, otlp_dropped, otlp_rejected;
 	double reading_seconds;  /* how long the last reading took */
@@ -125,6 +126,9 @@ struct serve {
 	struct serve_http *http;
 	const char *lines_path; /* of --lines; NULL: not given */
 	struct serve_lines *lines;
+	const char *api_path; /* of --api; NULL: not given */
+	struct serve_api *api;
+	bool has_pressure, has_resctrl;
 	bool has_containers;           /* --containers */
 	const char *kubelet_url;       /* of --kubelet; NULL: not given */
 	const char *kubelet_token;     /* file of --kubelet-token; NULL: without a token */
@@ -142,6 +146,8 @@ struct serve {
 /* Counts and serves until a signal ends it. Returns an exit status. */
 int serve_counts(struct serve *s);
 
+/* Writes the families that are not about the service itself. */
+void put_counts(struct exposition *x, const struct serve *s);
 /* Makes the text of the last reading for the textfile; the caller frees it. NULL without memory. */
 char *make_textfile_text(struct serve *s, size_t *size);
 /* Reads the counters, unless another client has just had them read. False if they cannot be read,
@@ -223,6 +229,27 @@ int compute_lines_timeout(const struct serve *s, int most);
 /* Handles requests. False if the counters could not be read. */
 bool run_lines(struct serve *s);
 void close_lines(struct serve *s);
+
+/* ---- requests for counts (api.c) ------------------------------------------------------------- */
+
+/* Listens at the path of --api. Returns an exit status, after an error message. */
+int open_api(struct serve *s);
+/* A descriptor that becomes readable when run_api() has work; -1 without --api. */
+int get_api_fd(const struct serve *s);
+/* Number of requests that are counted now. */
+unsigned count_api_counts(const struct serve *s);
+/* Milliseconds until run_api() has other work, at most @most. */
+int compute_api_timeout(const struct serve *s, int most);
+void run_api(struct serve *s);
+void close_api(struct serve *s);
+
+/* ---- what the kernel sums itself (pressure.c, resctrl.c) ------------------------------------- */
+
+/* Series of the machine, and of a group, with --pressure. */
+enum { PRESSURE_SERIES = 6, PRESSURE_SERIES_EACH = 9 };
+
+void put_pressure(struct exposition *x, const struct serve *s);
+void put_resctrl(struct exposition *x, const struct serve *s);
 
 /* ---- containers (containers.c) --------------------------------------------------------------- */
 

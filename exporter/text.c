@@ -8,10 +8,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What the counters counted, and what the kernel sums itself. */
+void put_counts(struct exposition *x, const struct serve *s)
+{
+	put_series(x, &s->job);
+	put_pressure(x, s);
+	put_resctrl(x, s);
+}
+
 static void put_first_part(struct exposition *x, const struct serve *s)
 {
 	x->is_continued = true;
-	put_series(x, &s->job);
+	put_counts(x, s);
 }
 
 /* Ends a text, which is known when its file is closed. NULL without memory. */
@@ -126,7 +134,7 @@ char *make_textfile_text(struct serve *s, size_t *size)
 	x.out = open_memstream(&text, size);
 	if (!x.out)
 		return NULL;
-	put_series(&x, &s->job);
+	put_counts(&x, s);
 	put_self_series(&x, s);
 	end_exposition(&x);
 	return close_text(&x, &text);

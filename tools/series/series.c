@@ -178,7 +178,8 @@ size_t count_most_series(struct stat_job *job)
 	return ((size_t)job->report.series->n_row_series + job->report.series->n_metrics) *
 	               (SAMPLES_EACH + states) +
 	       (size_t)job->request.n_refused * (SAMPLES_REFUSED + states) +
-	       (job->rotation.is_on ? job->report.series->n_row_series : 0);
+	       (job->rotation.is_on ? job->report.series->n_row_series : 0) +
+	       (size_t)job->targets.n * job->targets.more_series;
 }
 
 /* Adds what a target counted since its last turn to the totals: of groups that are on, and of

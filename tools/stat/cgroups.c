@@ -71,23 +71,38 @@ static bool find_cgroup_mount(char *path, size_t size)
 	return false;
 }
 
+/* Returns the path of group @name, which the caller frees; NULL without memory. */
+static char *make_cgroup_path(const char *mount, const char *name)
+{
+	char *path = NULL;
+
+	if (strncmp(name, mount, strlen(mount)) == 0)
+		return strdup(name);
+	return asprintf(&path, "%s/%s", mount, name + (*name == '/')) < 0 ? NULL : path;
+}
+
+bool has_cgroup(const char *name)
+{
+	char mount[PATH_SIZE];
+	char *path = find_mount(mount, sizeof(mount)) ? make_cgroup_path(mount, name) : NULL;
+	const bool is_there = path && access(path, X_OK) == 0;
+
+	free(path);
+	return is_there;
+}
+
 static int add_cgroup(struct stat_targets *targets, const char *mount, const char *name,
                       unsigned first, unsigned n)
 {
 	struct stat_target *p = add_target(targets, first, n);
-	size_t size = strlen(mount) + strlen(name) + 2;
 
 	if (!p)
 		return report_bad_option("control groups", ENOMEM);
 	p->label = strdup(name);
 	if (*name)
-		p->cgroup = malloc(size);
+		p->cgroup = make_cgroup_path(mount, name);
 	if (!p->label || (*name && !p->cgroup))
 		return report_bad_option("control groups", ENOMEM);
-	if (strncmp(name, mount, strlen(mount)) == 0)
-		snprintf(p->cgroup, size, "%s", name);
-	else if (*name)
-		snprintf(p->cgroup, size, "%s/%s", mount, name + (*name == '/'));
 	if (!p->cgroup || access(p->cgroup, X_OK) == 0)
 		return EXIT_DONE;
 	fprintf(stderr,

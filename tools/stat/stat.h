@@ -176,6 +176,8 @@ int add_tasks(struct stat_job *job);
 
 /* ---- control groups (cgroups.c) -------------------------------------------------------------- */
 
+/* True if @name is a control group: a path below their mount. */
+bool has_cgroup(const char *name);
 /* Adds the groups of -G as targets. Returns an exit status, after an error message. */
 int add_cgroups(struct stat_job *job);
 
@@ -334,7 +336,8 @@ struct stat_targets {
 	bool (*selects)(const char *path); /* all groups that it selects, instead of patterns */
 	bool adds_whole;                   /* the whole machine besides the groups */
 	bool each_cgroup, tell_cgroups;
-	bool skips_refused; /* targets that cannot be opened are skipped without a message */
+	unsigned more_series; /* of each group, besides those of its counts */
+	bool skips_refused;   /* targets that cannot be opened are skipped without a message */
 	struct stat_target *list;
 	unsigned n;
 	size_t capacity;
