@@ -297,6 +297,68 @@ static void add_kubelet(struct config_reading *r, struct config_job *job, const 
 	}
 }
 
+/* ---- variables ------------------------------------------------------------------------------- */
+
+/* Appends @text up to "${", or all of it; then the value of the variable. Returns what follows;
+ * NULL at the end, or after a message. */
+static const char *expand_piece(struct config_reading *r, const char *path, const char *text,
+                                FILE *out)
+{
+	const char *at = strstr(text, "${"), *end = at ? strchr(at, '}') : NULL, *value;
+	char name[128];
+
+	if (!at) {
+		fputs(text, out);
+		return NULL;
+	}
+	fprintf(out, "%.*s", (int)(at - text), text);
+	snprintf(name, sizeof(name), "%.*s", end ? (int)(end - at) - 2 : 0, at + 2);
+	value = *name ? getenv(name) : NULL;
+	if (value) {
+		fputs(value, out);
+		return end + 1;
+	}
+	if (*name)
+		refuse(r, path, false, "the variable %s of the environment is not set", name);
+	else
+		refuse(r, path, false, "expected ${NAME}, got '%s'", at);
+	return NULL;
+}
+
+/* Replaces ${NAME} in the text @value by a variable of the environment. */
+static void expand_text(struct config_reading *r, const char *path, json_t *value)
+{
+	const char *text = json_string_value(value);
+	char *expanded = NULL;
+	size_t size = 0;
+	FILE *out = strstr(text, "${") ? open_memstream(&expanded, &size) : NULL;
+
+	while (out && text)
+		text = expand_piece(r, path, text, out);
+	if (out && fclose(out) == 0)
+		json_string_set(value, expanded);
+	free(expanded);
+}
+
+static void expand_variables(struct config_reading *r, const char *path, json_t *value)
+{
+	char at[PATH_SIZE];
+	const char *key;
+	json_t *member;
+	size_t i;
+
+	if (json_is_string(value))
+		expand_text(r, path, value);
+	json_object_foreach (value, key, member) {
+		snprintf(at, sizeof(at), "%s/%s", path, key);
+		expand_variables(r, at, member);
+	}
+	json_array_foreach (value, i, member) {
+		snprintf(at, sizeof(at), "%s/%zu", path, i);
+		expand_variables(r, at, member);
+	}
+}
+
 /* ---- jobs ------------------------------------------------------------------------------------ */
 
 static bool is_job_name(const char *text)
@@ -472,6 +534,7 @@ struct serve_config *load_serve_config(const char *path)
 		fprintf(stderr, "pfm serve: %s\n", why);
 	if (file && r.config) {
 		r.config->path = path;
+		expand_variables(&r, "", file);
 		read_config(&r, file);
 	}
 	r.has_failed |= !file;

@@ -51,11 +51,13 @@ REFUSED = (
     ("jobs: [{name: a, textfile: x}, {name: a, textfile: y}]", "1:39", "choose a new one"),
     ("jobs: [{name: a}, {name: b}]", "1:19", "each job needs outputs of its own"),
     ("jobs: [{name: a, lines: x}, {name: b, lines: x}]", "1:46", "job 'a' has 'x' already"),
+    ("jobs: [{name: a, lines: '${SVC_NO}'}]", "1:25", "the variable SVC_NO of the environment is"),
+    ("jobs: [{name: a, lines: 'x${a'}]", "1:25", "expected ${NAME}, got '${a'"),
     ("jobs: [{name: a, name: b}]", "1:18", "there already"),
     ("jobs:\n - name: a\n   events: [x\n", "4:1", "did not find expected"),
 )
 # Those that a schema cannot find: places in the file as a whole, or texts of a grammar of ours.
-BEYOND_SCHEMA = re.compile("commas|CPU numbers|need --rotate|choose a new|outputs of its own|"
+BEYOND_SCHEMA = re.compile("of the environment|NAME|commas|CPU numbers|need --rotate|choose a new|outputs of its own|"
                            "already|did not find|'jobs'|env, or a URL")
 
 
@@ -109,6 +111,16 @@ class Errors(Files):
                                   check=False, timeout=30)
             self.assertEqual(done.returncode, 2)
             self.assertIn("--config stands alone", done.stderr)
+
+    def test_variables(self):
+        """${NAME} is a variable of the environment, as Kubernetes sets the node's address."""
+        self.write([self.job("a", kubelet={"url": "https://${SVC_IP}:${SVC_PORT}/x"},
+                             containers=True)])
+        for ip, status in (("127.0.0.1", 0), ("", 1)):
+            done = subprocess.run([PFM, "serve", "--check-config", self.path], check=False,
+                                  capture_output=True, timeout=30,
+                                  env={**os.environ, "SVC_IP": ip, "SVC_PORT": "10250"})
+            self.assertEqual(done.returncode, status, done.stderr)
 
     def test_unknown_events_are_no_errors(self):
         """Another machine may have them; their places are reported."""
