@@ -19,7 +19,8 @@ def choice(*values):
     return {"enum": list(values)}
 
 
-METADATA = fields({"name": TEXT, "namespace": TEXT, "labels": TEXTS, "annotations": TEXTS}, ["name"])
+METADATA = fields({"name": TEXT, "namespace": TEXT, "labels": TEXTS, "annotations": TEXTS},
+                  ["name"])
 QUANTITIES = {"type": "object", "additionalProperties": {"type": ["string", "integer"]}}
 SECCOMP = fields({"type": choice("Localhost", "RuntimeDefault", "Unconfined"),
                   "localhostProfile": TEXT}, ["type"])
