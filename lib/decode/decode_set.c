@@ -299,6 +299,9 @@ static void decode_perf_config(struct set_decoder *d, unsigned i)
 				g.config[d->regs[k].num] = d->regs[k].value;
 		n = list_candidates(&g, candidates, MAX_CANDIDATES);
 		decode_excluded_levels(d, d->regs[i].event, candidates, n);
+		for (unsigned k = 0; k < n; k++)
+			pfmi_power_set_levels_of_counter(d->table, d->regs, d->n_regs, i,
+			                                 &candidates[k]);
 	}
 	write_entries(d, i, -1, candidates, n);
 }

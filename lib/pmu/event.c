@@ -264,6 +264,15 @@ void pfmi_pmu_build_config_words(const struct event *ev, unsigned counter,
 		                     get_group_bits(ev, ev->user_fields[i].field));
 }
 
+void pfmi_pmu_build_plan_words(const struct plan *plan, unsigned i, unsigned counter,
+                               uint64_t config[N_CONFIG_WORDS])
+{
+	if (plan->moved_events >> i & 1)
+		memcpy(config, plan->moved[i].config, sizeof(plan->moved[i].config));
+	else
+		pfmi_pmu_build_config_words(&plan->request->events[i], counter, config);
+}
+
 unsigned pfmi_pmu_count_row_umasks(const struct table *t, uint32_t row)
 {
 	unsigned n = 0;

@@ -4,11 +4,12 @@
  * words; the kernel writes them to the hardware.
  *
  * A set has one entry for the config word of each event, in order, then entries for config1 to
- * config4 that are not 0. num and addr are the number of the word. Sets of Arm's cores then have
- * the control registers that the kernel computes from these words. Data registers are the counters,
+ * config4 that are not 0. num and addr are the number of the word. Sets of Arm's cores and of
+ * POWER8 and later (power.c) then have the control registers that the kernel computes from these
+ * words. Data registers are the counters,
  * if the table declares them. */
 #include <string.h>
-#include "pmu/pmu_internal.h"
+#include "pmu/power.h"
 
 #define NO_COUNTER 0xffu
 
@@ -130,16 +131,6 @@ int pfmi_pmu_constrain_format_set(const struct encode_request *req, struct plan 
 	                                                            : PFMLIB_SUCCESS;
 }
 
-/* The configuration words of event @i of @plan, on counter @counter or ANY_COUNTER. */
-static void build_plan_words(const struct plan *plan, unsigned i, unsigned counter,
-                             uint64_t config[N_CONFIG_WORDS])
-{
-	if (plan->moved_events >> i & 1)
-		memcpy(config, plan->moved[i].config, sizeof(plan->moved[i].config));
-	else
-		pfmi_pmu_build_config_words(&plan->request->events[i], counter, config);
-}
-
 /* The control register of counter @n for event @ev with the words @config, as Linux writes it where
  * the kernel runs at EL1 (drivers/perf/arm_pmuv3.c: armv8pmu_set_event_filter). A kernel at EL2
  * also sets NSH to count itself. */
@@ -175,7 +166,7 @@ static void encode_arm_controls(const struct plan *plan, const struct placement 
 
 		if (n > ARM_CYCLE_COUNTER)
 			continue;
-		build_plan_words(plan, i, n, config);
+		pfmi_pmu_build_plan_words(plan, i, n, config);
 		out->pmcs[out->n_pmcs++] = (pfm_reg_t){
 			.num = n,
 			.kind = PFM_REG_PMC,
@@ -190,22 +181,25 @@ static void encode_arm_controls(const struct plan *plan, const struct placement 
 static void encode_format_set(const struct plan *plan, const struct placement *where,
                               struct register_values *out)
 {
+	const bool has_power_controls = pfmi_power_has_controls(plan->request->table);
 	uint64_t config[N_CONFIG_WORDS];
 
 	for (unsigned i = 0; i < plan->request->n_events; i++) {
 		unsigned n = where->counters[i];
 
-		build_plan_words(plan, i, n == NO_COUNTER ? ANY_COUNTER : n, config);
+		pfmi_pmu_build_plan_words(plan, i, n == NO_COUNTER ? ANY_COUNTER : n, config);
 		out->pmcs[out->n_pmcs++] = pmu_make_config_register(0, config[0], i);
 		if (n != NO_COUNTER)
-			out->pmds[out->n_pmds++] = (pfm_reg_t){ .num = n,
-				                                .kind = PFM_REG_PMD,
-				                                .addr = n,
-				                                .alt_addr = n,
-				                                .event = (int32_t)i };
+			out->pmds[out->n_pmds++] = (pfm_reg_t){
+				.num = n,
+				.kind = PFM_REG_PMD,
+				.addr = has_power_controls ? pfmi_power_get_counter_address(n) : n,
+				.alt_addr = n,
+				.event = (int32_t)i
+			};
 	}
 	for (unsigned i = 0; i < plan->request->n_events; i++) {
-		build_plan_words(plan, i, ANY_COUNTER, config);
+		pfmi_pmu_build_plan_words(plan, i, ANY_COUNTER, config);
 		for (unsigned word = 1; word < N_CONFIG_WORDS; word++)
 			if (config[word])
 				out->pmcs[out->n_pmcs++] =
@@ -213,6 +207,8 @@ static void encode_format_set(const struct plan *plan, const struct placement *w
 	}
 	if (is_arm_core(plan->request->table))
 		encode_arm_controls(plan, where, out);
+	if (has_power_controls)
+		pfmi_power_encode_controls(plan, where, out);
 }
 
 static const struct register_field arm_control_bits[] = {
@@ -221,8 +217,8 @@ static const struct register_field arm_control_bits[] = {
 };
 
 /* Fields of Arm's control registers, PMEVTYPER0 ... PMEVTYPER30 and PMCCFILTR. */
-static const struct register_field *find_layout(const struct table *t, const char *name,
-                                                unsigned *n)
+static const struct register_field *find_arm_layout(const struct table *t, const char *name,
+                                                    unsigned *n)
 {
 	static const char words[2][10] = { "PMEVTYPER", "PMCCFILTR" };
 	unsigned word = pfmi_base_skip_prefix_icase((struct slice){ words[1], 9 }, name) ? 1 : 0;
@@ -238,6 +234,13 @@ static const struct register_field *find_layout(const struct table *t, const cha
 		return NULL;
 	*n = sizeof(arm_control_bits) / sizeof(arm_control_bits[0]);
 	return arm_control_bits;
+}
+
+static const struct register_field *find_layout(const struct table *t, const char *name,
+                                                unsigned *n)
+{
+	return pfmi_power_has_controls(t) ? pfmi_power_find_layout(t, name, n)
+	                                  : find_arm_layout(t, name, n);
 }
 
 /* Checks that the text sets all parameters of an event of the kernel ("domain=?"). */

@@ -473,6 +473,11 @@ void pfmi_pmu_set_decoded_levels(const struct decode_target *g, struct event *ev
  * as the kernel computes it from a perf attribute. */
 void pfmi_pmu_set_excluded_levels(const struct table *t, const char *reg, uint64_t value,
                                   struct event *ev);
+/* Sets the levels of @ev, whose configuration word is regs[@i], to those that registers of the
+ * whole set have for its counter (POWER). Has no effect without such registers among the @n of the
+ * set. */
+void pfmi_power_set_levels_of_counter(const struct table *t, const pfm_reg_t *regs, unsigned n,
+                                      unsigned i, struct event *ev);
 /* The extra register of @ev, an event of target @g, with the code of the target; 0 for none. */
 uint32_t pfmi_pmu_get_decoded_extra_register(const struct decode_target *g, const struct event *ev);
 /* Finds the best event of @t with the configuration words @config, of which only those in @words

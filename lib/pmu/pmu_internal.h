@@ -42,6 +42,8 @@ const struct register_field *pfmi_netburst_find_layout(const struct table *t, co
                                                        unsigned *n);
 const struct register_field *pfmi_mips_find_layout(const struct table *t, const char *name,
                                                    unsigned *n);
+const struct register_field *pfmi_power_find_layout(const struct table *t, const char *name,
+                                                    unsigned *n);
 uint64_t pfmi_x86_get_event_select_mask(const struct table *t, const char *reg, unsigned i,
                                         unsigned *counter);
 uint64_t pfmi_alpha_get_event_select_mask(const struct table *t, const char *reg, unsigned i,
@@ -49,5 +51,8 @@ uint64_t pfmi_alpha_get_event_select_mask(const struct table *t, const char *reg
 int pfmi_alpha_decode_shared_levels(const struct table *t, const char *reg, uint64_t value);
 uint64_t pfmi_mips_get_event_select_mask(const struct table *t, const char *reg, unsigned i,
                                          unsigned *counter);
+/* The configuration words of event @i of @plan, on counter @counter or ANY_COUNTER. */
+void pfmi_pmu_build_plan_words(const struct plan *plan, unsigned i, unsigned counter,
+                               uint64_t config[N_CONFIG_WORDS]);
 
 #endif

@@ -2,6 +2,7 @@
 /* Names of registers, as pfm_decode_field() takes them.
  *
  * The names are in arrays of characters: pointers would need relocations. */
+#include "pmu/power.h"
 #include "pmu/x86.h"
 
 #include <string.h>
@@ -32,7 +33,10 @@ static const char *get_control_name(const struct table *t, unsigned num)
 	case ENCODER_X86: return perfevtsel_names[num];
 	case ENCODER_NETBURST: return cccr_names[num];
 	case ENCODER_MIPS: return perfctl_names[num];
-	case ENCODER_FORMAT: return num == 31 ? "PMCCFILTR" : pmevtyper_names[num];
+	case ENCODER_FORMAT:
+		return pfmi_power_has_controls(t) ? pfmi_power_get_control_name(num)
+		       : num == 31                ? "PMCCFILTR"
+		                                  : pmevtyper_names[num];
 	default: return pmc_names[num];
 	}
 }

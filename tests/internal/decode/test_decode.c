@@ -270,6 +270,11 @@ static void every_kind_of_register(void **state)
 		{ "amd", "PERF_CTL0", UINT64_C(1) << 40, "guest_only", 1 },
 		{ "neoverse_v2", "PMEVTYPER30", UINT64_C(5) << 61, "tc", 5 },
 		{ "neoverse_v2", "PMCCFILTR", UINT64_C(1) << 31, "p", 1 },
+		{ "power10", "MMCR1", UINT64_C(1) << 45, "radix_scope", 1 },
+		{ "power10", "MMCR3", UINT64_C(0x7fff) << 49, "src1", 0x7fff },
+		{ "power9", "mmcr1", UINT64_C(3) << 36, "combine2", 3 },
+		{ "power8", "MMCR1", UINT64_C(1) << 34, "combine2", 1 },
+		{ "power8", "MMCR2", UINT64_C(1) << 12, "fch6", 1 },
 	};
 	static const struct {
 		const char *pmu, *reg;
@@ -300,6 +305,8 @@ static void every_kind_of_register(void **state)
 		{ "netburst", "PMC1x" },
 		{ "netburst", "ESCR2" },
 		{ "neoverse_v2", "PMEVTYPER31" },
+		{ "power9", "MMCR3" },
+		{ "power7", "MMCR1" },
 		{ "neoverse_v2", "PMCCFILTR0" },
 		{ "m1_firestorm", "PMEVTYPER0" },
 	};
