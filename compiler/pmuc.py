@@ -12,6 +12,8 @@
             [--folders DIR]      with the files of the folders in DIR, except heads, errata and
                                  libpfm4's names, after those named
             [--processors P,...] only these: names, or shell patterns; the kernel's own always
+            [--bare PATTERN,...] only events of these names, without descriptions, metrics, errata,
+                                 the kernel's own tables, and boxes that --processors does not name
     pmuc.py --check NAME.pmu...                                      only print the errors
     pmuc.py import PATH... [--cpu PATTERN] [-o FILE] [--json]        vendors' event lists to images
 
@@ -63,13 +65,15 @@ def print_usage(text=None):
     return 2
 
 
-def select_tables(tables, patterns):
-    """Returns the tables whose name, alias or processor matches one of the patterns."""
+def select_tables(tables, patterns, bare):
+    """Returns the tables whose name, alias or processor (not if @bare) matches one of the
+    patterns."""
     if "all" in patterns:
         return tables
     unused, kept = set(patterns), []
     for t in tables:
-        means = find_matching_patterns((t.name, t.family_name, *t.aliases), patterns)
+        processor = () if bare else (t.family_name,)
+        means = find_matching_patterns((t.name, *t.aliases, *processor), patterns)
         unused -= means
         if means or t.encoder == "perf":
             kept.append(t)
@@ -93,7 +97,7 @@ def main(argv):
     while i < len(argv):
         a = argv[i]
         if a in ("--image", "--embed", "--depfile", "--byteorder", "--processors", "--audit",
-                 "--contract", "--partners", "--libpfm4-names", "--folders"):
+                 "--contract", "--partners", "--libpfm4-names", "--folders", "--bare"):
             i += 1
             if i == len(argv):
                 return print_usage("%s needs a value" % a)
@@ -141,7 +145,7 @@ def main(argv):
             ]
             audit_remarks.mark_tables(tables, *audit_files)
             files += audit_files
-        tables = select_tables(tables, patterns)
+        tables = select_tables(tables, patterns, "--bare" in out)
     except OSError as e:
         return print_errors([((e.filename, 1, 1), e.strerror)])
     except ValueError as e:
@@ -149,6 +153,9 @@ def main(argv):
     if "--libpfm4-names" in out:
         from libpfm4.aliases import add_aliases
         files += add_aliases(tables, out["--libpfm4-names"])
+    if "--bare" in out:
+        from image.bare_tables import strip_tables
+        strip_tables(tables, out["--bare"].split(","))
     files += list_compiler_files() + [pt.find_first_existing("../lib/table/keys.def", "keys.def")]
     try:
         if "--image" in out:

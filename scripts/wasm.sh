@@ -33,7 +33,8 @@ while read -r file object; do
 done <"$folder/objects/list"
 # shellcheck disable=SC2086
 "$clang" $flags -DPERFMON_TABLES_SIZE="$(wc -c <"$tables")" -DPERFMON_WORDS_AT="$words" \
-	-I"$top/bindings/js/wasi" -I"$top/include" -c "$top/bindings/js/src/perfmon_wasm.c" -o "$folder/objects/perfmon_wasm.o"
+	-I"$top/bindings/js/wasi" -I"$top/include" -c "$top/bindings/js/src/perfmon_wasm.c" \
+	-o "$folder/objects/perfmon_wasm.o"
 "$clang" --target=wasm32-wasi -mexec-model=reactor \
 	-Wl,--gc-sections,--strip-all,-z,stack-size=1048576 "$folder"/objects/*.o \
 	-o "$folder/perfmon.wasm"

@@ -6,20 +6,22 @@
 /* The encoder of tables that this library has none for. */
 static const struct encoder_ops no_ops = { .default_levels = PFM_PLM0 | PFM_PLM3 };
 
+#define CHOOSE(ID, OPS) (HAS_ENCODER(ID) ? &(OPS) : &no_ops)
+
 /* A table of addresses would cost a relocation for each. */
 const struct encoder_ops *pfmi_pmu_get_encoder(const struct table *t)
 {
 	switch (t->encoder) {
-	case ENCODER_FORMAT: return &pfmi_format_ops;
-	case ENCODER_X86: return &pfmi_x86_ops;
-	case ENCODER_MONTECITO: return &pfmi_montecito_ops;
-	case ENCODER_EV4:
-	case ENCODER_EV5:
-	case ENCODER_EV6:
-	case ENCODER_EV67: return &pfmi_alpha_ops;
-	case ENCODER_PERF: return &pfmi_linux_ops;
-	case ENCODER_NETBURST: return &pfmi_netburst_ops;
-	case ENCODER_MIPS: return &pfmi_mips_ops;
+	case ENCODER_FORMAT: return CHOOSE(ENCODER_FORMAT, pfmi_format_ops);
+	case ENCODER_X86: return CHOOSE(ENCODER_X86, pfmi_x86_ops);
+	case ENCODER_MONTECITO: return CHOOSE(ENCODER_MONTECITO, pfmi_montecito_ops);
+	case ENCODER_EV4: return CHOOSE(ENCODER_EV4, pfmi_alpha_ops);
+	case ENCODER_EV5: return CHOOSE(ENCODER_EV5, pfmi_alpha_ops);
+	case ENCODER_EV6: return CHOOSE(ENCODER_EV6, pfmi_alpha_ops);
+	case ENCODER_EV67: return CHOOSE(ENCODER_EV67, pfmi_alpha_ops);
+	case ENCODER_PERF: return CHOOSE(ENCODER_PERF, pfmi_linux_ops);
+	case ENCODER_NETBURST: return CHOOSE(ENCODER_NETBURST, pfmi_netburst_ops);
+	case ENCODER_MIPS: return CHOOSE(ENCODER_MIPS, pfmi_mips_ops);
 	default: return &no_ops;
 	}
 }

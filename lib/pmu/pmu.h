@@ -191,8 +191,16 @@ struct encode_request {
 	unsigned facts;    /* of the machine, bits of enum machine_fact; 0: unknown */
 };
 
-#define PLAN_MAX_EVENTS       64
-#define PLAN_MAX_REGS         96
+/* Encoders of this build, as bits (1 << enum encoder_id). */
+#ifndef PERFMON_ENCODERS
+#define PERFMON_ENCODERS ~0u
+#endif
+#define HAS_ENCODER(ID) (PERFMON_ENCODERS >> (ID)&1)
+
+/* Without an operating system, stacks are small and events are encoded one by one. */
+#define PLAN_MAX_EVENTS       (__STDC_HOSTED__ ? 64 : 1)
+#define PLAN_MAX_REGS         (HAS_ENCODER(ENCODER_MONTECITO) ? 96 : 16)
+#define PLAN_ENCODER_BYTES    (HAS_ENCODER(ENCODER_MONTECITO) ? 3072 : 256)
 #define PLAN_MAX_ALTERNATIVES 8
 #define PLAN_MAX_HOLDS        4
 
@@ -228,7 +236,7 @@ struct plan {
 	} moved[PLAN_MAX_EVENTS];
 	uint64_t needed; /* bit i: another event needs event i, so both are in the set */
 	/* Data that the encoder passes from constrain_set to encode_set, in a struct of its own. */
-	_Alignas(16) unsigned char encoder_data[3072];
+	_Alignas(16) unsigned char encoder_data[PLAN_ENCODER_BYTES];
 };
 /* The counters that can count the only event of @plan. */
 uint64_t pfmi_pmu_get_plan_counter_mask(const struct plan *plan);

@@ -60,8 +60,10 @@
 #define PMU_NAME_NUMBER_MASK 0x7fffu
 #define TABLE_MAX_NAMES      65534u /* rows and other names: name slots have 16 bits for a number */
 #define TABLE_MAX_FIELDS     255u
-#define TABLE_MAX_RULES      255u
-#define POOL_PAD             8u /* zero bytes that end every string pool, for names.c */
+#ifndef TABLE_MAX_RULES /* scripts/freestanding.py: as many as its tables have */
+#define TABLE_MAX_RULES 255u
+#endif
+#define POOL_PAD 8u /* zero bytes that end every string pool, for names.c */
 
 struct image_array_span {
 	uint32_t offset; /* bytes from the start of the image */
