@@ -10,75 +10,6 @@
 
 /* ---- texts ----------------------------------------------------------------------------------- */
 
-static int add_text_use(struct pfm_plan *p, unsigned request, unsigned serial, pfm_error_t *error)
-{
-	return pfmi_plan_add_use(p, request, serial) ? PFMLIB_SUCCESS
-	                                             : pfmi_base_set_no_memory_error(error);
-}
-
-/* True if another event of the plan has this text. */
-static bool has_planned_text(const struct pfm_plan *p, const char *text)
-{
-	for (unsigned i = 0; i < p->n_events; i++)
-		if (strcmp(p->events[i].text, text) == 0)
-			return true;
-	return false;
-}
-
-/* Replaces an event without modifiers that counts wrong by one that counts the same and is right.
- * Of a processor that is not this machine's, all errata count. */
-static void avoid_erratum(struct pfm_plan *p, struct planned_event *e)
-{
-	const struct table *t = e->event.table;
-	const struct erratum *erratum = pfmi_lookup_avoidable_erratum(p->ctx, e->pmu, &e->event);
-	char text[PLANNED_TEXT_SIZE];
-	struct event right;
-
-	if (!erratum || e->event.n_user_fields || e->event.plm ||
-	    (size_t)snprintf(text, sizeof(text), "%s::%s", table_get_text(t, t->name),
-	                     table_get_row_name(t, erratum->instead_plus1 - 1u)) >= sizeof(text) ||
-	    has_planned_text(p, text) ||
-	    pfmi_lookup_event_on_pmu(p->ctx, text, e->pmu, &right, NULL))
-		return;
-	e->event = right;
-	e->errata = table_get_text(t, erratum->ids);
-	memcpy(e->replaced, e->text, sizeof(text));
-	memcpy(e->text, text, sizeof(text));
-}
-
-static int add_event_text(struct pfm_plan *p, const char *text, unsigned request, unsigned family,
-                          pfm_error_t *error)
-{
-	struct planned_event *e;
-	int rc;
-
-	/* Metrics share their events, and an event that replaces one is counted once. */
-	for (unsigned i = 0; i < p->n_events; i++)
-		if ((family || *p->events[i].replaced) &&
-		    (strcmp(p->events[i].text, text) == 0 ||
-		     strcmp(p->events[i].replaced, text) == 0))
-			return add_text_use(p, request, p->events[i].serial, error);
-	if (p->n_events == MAX_PLANNED_EVENTS)
-		return pfmi_base_set_plain_error(error, PFMLIB_ERR_TOOMANY, PFM_KIND_TOO_MANY,
-		                                 "too many events for one plan");
-	if (strlen(text) >= PLANNED_TEXT_SIZE)
-		return pfmi_base_set_error(error, PFMLIB_ERR_TOOMANY, PFM_KIND_TOO_MANY, text,
-		                           pfmi_base_make_slice(text),
-		                           "an event's text is too long");
-	e = pfmi_plan_add_event(p);
-	if (!e)
-		return pfmi_base_set_no_memory_error(error);
-	snprintf(e->text, sizeof(e->text), "%s", text);
-	e->serial = p->n_events - 1;
-	e->request_index = request;
-	e->metric_number = (uint16_t)family;
-	rc = pfmi_lookup_event(p->ctx, text, &e->pmu, &e->event, error);
-	if (!rc)
-		avoid_erratum(p, e);
-	p->n_events -= rc != 0;
-	return rc ? rc : add_text_use(p, request, p->n_events - 1, error);
-}
-
 /* Adds the events of metric @row of PMU @pmu. */
 static int add_metric_events(struct pfm_plan *p, unsigned pmu, uint32_t row, unsigned request,
                              pfm_error_t *error)
@@ -91,7 +22,7 @@ static int add_metric_events(struct pfm_plan *p, unsigned pmu, uint32_t row, uns
 	for (unsigned i = 0; !rc && i < info.n_value_inputs; i++) {
 		rc = pfm_describe_metric_input(p->ctx, (int)pmu, row, i, &in);
 		if (!rc && !in.is_constant)
-			rc = add_event_text(p, in.text, request, p->n_metrics, error);
+			rc = pfmi_plan_add_event_text(p, in.text, request, p->n_metrics, error);
 	}
 	return rc;
 }
@@ -114,14 +45,14 @@ static int add_listed_metrics(struct pfm_plan *p, const struct metric_list *list
 }
 
 /* Adds the first of these that @text names: a metric, an event, a group of metrics. */
-static int add_planned_text(struct pfm_plan *p, const char *text, unsigned request,
-                            pfm_error_t *error)
+static int add_named_text(struct pfm_plan *p, const char *text, unsigned request,
+                          pfm_error_t *error)
 {
 	pfm_error_t mine = PFM_INIT(mine);
 	struct metric_list list = { 0 };
 	int rc = pfmi_metric_find_by_name(p->ctx, text, &list);
 
-	if (rc == PFMLIB_ERR_NOTFOUND && add_event_text(p, text, request, 0, &mine)) {
+	if (rc == PFMLIB_ERR_NOTFOUND && pfmi_plan_add_event_text(p, text, request, 0, &mine)) {
 		rc = pfmi_metric_find_group(p->ctx, text, &list);
 		if (rc == PFMLIB_ERR_NOTFOUND) {
 			base_copy_struct_out(error, &mine, sizeof(mine));
@@ -132,11 +63,22 @@ static int add_planned_text(struct pfm_plan *p, const char *text, unsigned reque
 	}
 	if (!rc)
 		rc = add_listed_metrics(p, &list, text, request, error);
+	free(list.refs);
+	return rc;
+}
+
+/* Adds a group in braces, or what @text names. */
+static int add_planned_text(struct pfm_plan *p, const char *text, unsigned request,
+                            pfm_error_t *error)
+{
+	int rc = text[strspn(text, " ")] == '{'
+	                 ? pfmi_plan_add_braced_group(p, text, request, error)
+	                 : add_named_text(p, text, request, error);
+
 	if (rc == PFMLIB_ERR_NOMEM)
 		pfmi_base_set_plain_error(error, rc, PFM_KIND_SYSTEM, NULL);
 	if (rc)
 		error->event = (int)request;
-	free(list.refs);
 	return rc;
 }
 
@@ -155,6 +97,8 @@ static int compare_planned_events(const void *a, const void *b)
 		return x->item_index < y->item_index ? -1 : 1;
 	if (x->is_follower != y->is_follower)
 		return x->is_follower ? 1 : -1;
+	if (x->brace_number)
+		return x->serial < y->serial ? -1 : 1;
 	return strcmp(x->text, y->text);
 }
 

@@ -16,6 +16,7 @@ struct planned_event {
 	char text[PLANNED_TEXT_SIZE];
 	unsigned request_index, pmu;
 	unsigned serial;        /* number in the order in which events were added */
+	unsigned brace_number;  /* 1 + the request with its group in braces, 0 for none */
 	uint16_t metric_number; /* 1 + the metric it came with first, 0 for none */
 	uint16_t item_index;    /* the event's item among those of its PMU */
 	unsigned group;
@@ -47,8 +48,12 @@ struct pfm_plan {
 
 /* Room for one more event; NULL without memory. */
 struct planned_event *pfmi_plan_add_event(struct pfm_plan *plan);
-/* Notes that text @request needs event @serial. False without memory. */
-bool pfmi_plan_add_use(struct pfm_plan *plan, unsigned request, unsigned serial);
+/* Adds event @text of text @request; @family: the metric that needs it, 0 for none. */
+int pfmi_plan_add_event_text(struct pfm_plan *p, const char *text, unsigned request,
+                             unsigned family, pfm_error_t *error);
+/* Adds the events of a group in braces. (plan_braces.c) */
+int pfmi_plan_add_braced_group(struct pfm_plan *p, const char *text, unsigned request,
+                               pfm_error_t *error);
 /* Puts the events of PMU @u into groups, which are numbered after those of other PMUs. @several:
  * the certificate names the PMU. (lib/metric/pmu_plan.c) */
 int pfmi_plan_group_pmu_events(struct pfm_plan *plan, const struct pmu_info *u, bool several,

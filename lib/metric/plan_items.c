@@ -219,7 +219,7 @@ static struct planned_event *find_or_add_leader(struct planned_pmu *p, unsigned 
 	struct planned_event *e = p->plan->events;
 
 	for (unsigned i = 0; i < p->plan->n_events; i++)
-		if (i != led && pfmi_plan_is_on_planned_pmu(p, &e[i]) &&
+		if (i != led && !e[i].brace_number && pfmi_plan_is_on_planned_pmu(p, &e[i]) &&
 		    can_lead_event(p, &e[i].event, &e[led].event))
 			return &e[i];
 	return add_leader(p, led);
@@ -305,6 +305,60 @@ static int make_item(struct planned_pmu *p, unsigned i, pfm_error_t *error)
 	return PFMLIB_SUCCESS;
 }
 
+/* Reports that the group in braces to which @e belongs does not fit. */
+static int refuse_braces(const struct planned_event *e, pfm_error_t *error)
+{
+	int rc = pfmi_base_set_plain_error(error, PFMLIB_ERR_NOASSIGN, PFM_KIND_NO_PLACEMENT,
+	                                   "the events in braces cannot be counted together");
+
+	if (error)
+		error->event = (int)e->request_index;
+	return rc;
+}
+
+/* Makes the item of a group in braces that begins with event @first. */
+static int make_braced_item(struct planned_pmu *p, unsigned first, pfm_error_t *error)
+{
+	struct planned_event *e = p->plan->events;
+	uint16_t item;
+
+	if (!can_count_event(p, first))
+		return refuse_braces(&e[first], error);
+	add_item(p, first, get_counter_mask(p));
+	item = e[first].item_index;
+	p->is_plain[item] = false;
+	for (unsigned i = first + 1; i < p->plan->n_events; i++) {
+		if (e[i].brace_number != e[first].brace_number)
+			continue;
+		e[i].item_index = item;
+		e[i].is_follower = p->has_followers[item] = true;
+		p->is_exclusive[item] |= event_has_flag(&e[i].event, ROW_EXCLUSIVE);
+	}
+	return PFMLIB_SUCCESS;
+}
+
+/* Can each group in braces be counted? */
+static int check_braced_items(struct planned_pmu *p, pfm_error_t *error)
+{
+	for (uint16_t item = 0; item < p->n_items; item++) {
+		const struct planned_event *e = &p->plan->events[p->first_event[item]];
+
+		if (e->brace_number && !can_place_items(p, &item, 1))
+			return refuse_braces(e, error);
+	}
+	return PFMLIB_SUCCESS;
+}
+
+/* Puts event @i into an item. All of a group in braces are put into one with its first event. */
+static int add_planned_event(struct planned_pmu *p, unsigned i, pfm_error_t *error)
+{
+	const struct planned_event *e = &p->plan->events[i];
+
+	if (!e->brace_number)
+		return make_item(p, i, error);
+	return e->is_follower ? PFMLIB_SUCCESS : make_braced_item(p, i, error);
+}
+
 int pfmi_plan_make_items(struct planned_pmu *p, pfm_error_t *error)
 {
 	unsigned n = p->plan->n_events;
@@ -313,8 +367,8 @@ int pfmi_plan_make_items(struct planned_pmu *p, pfm_error_t *error)
 	for (unsigned i = 0; i < n && !rc; i++)
 		if (pfmi_plan_is_on_planned_pmu(p, &p->plan->events[i]) &&
 		    !p->plan->events[i].is_leader)
-			rc = make_item(p, i, error);
-	return rc;
+			rc = add_planned_event(p, i, error);
+	return rc ? rc : check_braced_items(p, error);
 }
 
 /* Adds the registers of the alternative encodings of @ev. */

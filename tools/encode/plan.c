@@ -428,7 +428,8 @@ const struct command cmd_plan = {
 	.summary = "plan the fewest groups that count a set of events",
 	.about = "Divides events, and the events of metrics and groups of metrics, into as few "
 		 "groups as the counters allow. Each group can be counted at one time; each event "
-		 "is shown with its counter. The last line proves that no plan has fewer groups, "
+		 "is shown with its counter. Events in braces, {A,B}, stay in one group. The last "
+		 "line proves that no plan has fewer groups, "
 		 "or gives a lower bound. With -, reads one set per line, its events separated as "
 		 "for pfm stat -e.",
 	.examples = "In how many groups does the processor count these metrics?\n"

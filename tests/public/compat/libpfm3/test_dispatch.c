@@ -98,12 +98,41 @@ static void test_a_given_register_wins(void **state)
 	assert_true(seen);
 }
 
+/* AMD's large increments: the counter after the event's own has a companion, which counts nothing
+ * else. Run it last: the PMU is that of the environment, which libpfm 3 has no number for. */
+static void test_large_increments_take_two_counters(void **state)
+{
+	pfmlib_input_param_t in = { .pfp_event_count = 2, .pfp_dfl_plm = PFM_PLM3 };
+	pfmlib_output_param_t out = { 0 };
+
+	(void)state;
+	assert_int_equal(setenv("PERFMON_PMU", "amdzen3", 1), 0);
+	assert_int_equal(pfm_initialize(), 0);
+	assert_int_equal(pfm_find_full_event("fp_ret_sse_avx_ops.all", &in.pfp_events[0]), 0);
+	assert_int_equal(pfm_find_full_event("ex_ret_instr", &in.pfp_events[1]), 0);
+	assert_int_equal(pfm_dispatch_events(&in, NULL, &out, NULL), 0);
+	assert_int_equal(out.pfp_pmc_count, 3);
+	assert_int_equal(out.pfp_pmd_count, 2);
+	assert_int_equal(out.pfp_pmcs[0].reg_num, 0);
+	assert_int_equal(out.pfp_pmcs[1].reg_num, 2);
+	assert_int_equal(out.pfp_pmcs[2].reg_num, 1);
+	assert_true(out.pfp_pmcs[2].reg_value == 0xf004000ff);
+	in.pfp_events[3] = in.pfp_events[1];
+	in.pfp_events[1] = in.pfp_events[2] = in.pfp_events[0];
+	in.pfp_event_count = 3;
+	assert_int_equal(pfm_dispatch_events(&in, NULL, &out, NULL), 0);
+	assert_int_equal(out.pfp_pmc_count, 6);
+	in.pfp_event_count = 4;
+	assert_int_equal(pfm_dispatch_events(&in, NULL, &out, NULL), PFMLIB_ERR_NOASSIGN);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_unknown_levels_are_refused),
 		cmocka_unit_test(test_wide_opcodes_are_refused),
 		cmocka_unit_test(test_a_given_register_wins),
+		cmocka_unit_test(test_large_increments_take_two_counters),
 	};
 
 	return cmocka_run_group_tests_name("libpfm3_dispatch", tests, NULL, NULL);
