@@ -34,6 +34,7 @@ WORDS = (
                                                                       "0x500000002")),
     # drivers/dma/idxd/perfmon.c: event_category 0-3, event 4-31; filters in config1
     ("dsa::WRITE:filter_wq=3", ("0x81", "0x3")),
+    ("dsa::MEMMOVE:filter_eng=1", ("0x83", "0x10000000000000")),
     ("iax::DWQ", ("0x100",)),
     # arch/x86/events/intel/cstate.c and msr.c: the number of the state or register
     ("cstate_core::c7-residency", ("0x3",)),

@@ -23,6 +23,17 @@ SHARED = os.environ.get("PERFMON_SHARED", os.path.join(ROOT, "..", "shared"))
 LISTS = os.path.join(SHARED, "data", "newer")
 NAME = re.compile(r"#?[A-Za-z_][A-Za-z0-9_.]*(?:\(0x[0-9a-f]+\))?")
 SECONDS = 2.5
+# Names of ours for codes that a list's formulas use without a name.
+CODES = {
+    0x1001: "SP_FLUSHES", 0x100d: "BR_MIS_PRED_POP", 0x1010: "BR_MIS_PRED_INDIRECT",
+    0x1013: "BR_MIS_PRED_PUSH_0", 0x1016: "BR_MIS_PRED_PUSH_1", 0x2004: "ROB_STALL_CYCLE",
+    0x2005: "PC_BUFFER_STALL_CYCLE", 0x2006: "PTAG_STALL_CYCLE_0", 0x2007: "PTAG_STALL_CYCLE_1",
+    0x2008: "PTAG_STALL_CYCLE_2", 0x2010: "SYNC_STALL_CYCLE", 0x2012: "NUKE_FLUSHES",
+    0x2013: "OOO_FLUSHES", 0x201d: "FETCH_LATENCY_CYCLE", 0x201e: "SAVEOPQ_STALL_CYCLE",
+    0x7002: "DIVIDER_STALL_CYCLE", 0x7003: "FSU_STALL_CYCLE", 0x7005: "MEM_STALL_ANYSTORE",
+}
+# Formulas that a list leaves to Arm's standard ones.
+STANDARD = {"backend_bound": "100 * STALL_SLOT_BACKEND / (#slots * CPU_CYCLES)"}
 # Arithmetic of the test: what a formula of a list may call.
 FUNCTIONS = {"d_ratio": lambda a, b: a / b if b else 0.0, "max": max, "min": min}
 
@@ -35,7 +46,7 @@ def count_of(name):
 
 def scale_of(unit):
     """The factor of a list's scale_unit: "1e3per_1k_instr" -> 1000, "100%" -> 100."""
-    m = re.match(r"[0-9.]+(?:e[0-9]+)?", unit)
+    m = re.match(r"[0-9.]+(?:e-?[0-9]+)?", unit)
     return float(m[0]) if m else 1.0
 
 
@@ -49,6 +60,8 @@ class BesideLists(unittest.TestCase):
         for name in ("amd", "arm"):
             with open(os.path.join(LISTS, name + "_metrics.csv"), encoding="utf-8") as f:
                 for row in csv.DictReader(f):
+                    if row["formula"].startswith("ArchStdEvent"):
+                        row["formula"] = STANDARD.get(row["metric"], row["formula"])
                     cls.rows.setdefault(row["core"], {})[row["metric"]] = row
 
     def compute(self, core, formula, depth=0):
@@ -67,6 +80,8 @@ class BesideLists(unittest.TestCase):
             elif name == "#slots":
                 value = 8.0
             else:
+                code = re.match(r"event\((0x[0-9a-f]+)\)", name)
+                name = CODES[int(code[1], 0)] if code else name
                 value = count_of({"instructions": "ex_ret_instr"}.get(name, name))
                 used.add(name)
             key = "v%d" % len(values)
@@ -113,8 +128,8 @@ class BesideLists(unittest.TestCase):
                 else:
                     same[core] = same.get(core, 0) + 1
         self.assertEqual(wrong, [])
-        for core, least in (("amdzen5", 48), ("amdzen6", 47), ("olympus", 70), ("ampereone", 30),
-                            ("ampereonex", 30), ("hip08", 7)):
+        for core, least in (("amdzen5", 63), ("amdzen6", 48), ("olympus", 103), ("ampereone", 55),
+                            ("ampereonex", 63), ("hip08", 33)):
             self.assertGreaterEqual(same.get(core, 0), least, core)
 
 
