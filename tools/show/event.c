@@ -72,7 +72,7 @@ static const struct {
 	{ "linux", "Linux raw" },
 	{ "weight", "half units" },
 	{ "arch_bit", "CPUID.0AH bit" },
-	{ "source", "source" },
+	{ "source", NULL }, /* shown with the sources */
 	{ "metric", NULL },
 	{ "metric_inputs", NULL },
 	{ "metric_threshold", NULL },
@@ -370,6 +370,25 @@ static void show_text_rules(const struct shower *s, const char *text)
 	}
 }
 
+/* The list that has the event: that of its row, otherwise that of its table, unless libpfm4 alone
+ * has the event. */
+static const char *get_event_source(const struct shower *s, const perfmon_pmu_info_t *pmu,
+                                    const perfmon_event_info_t *e)
+{
+	const unsigned by =
+		e->flags & (PFM_EVENT_BY_VENDOR | PFM_EVENT_BY_LINUX | PFM_EVENT_BY_LIBPFM4);
+	const char *name, *text;
+	uint64_t value;
+	int counter;
+
+	for (unsigned i = 0; pfm_describe_field(s->ctx, e->pmu, e->event, i, &name, &text, &value,
+	                                        &counter) == PFMLIB_SUCCESS;
+	     i++)
+		if (strcmp(name, "source") == 0 && *text)
+			return text;
+	return by == PFM_EVENT_BY_LIBPFM4 ? "" : pmu->source;
+}
+
 void show_event_as_text(const struct shower *s, const char *text, const perfmon_pmu_info_t *pmu,
                         const perfmon_event_info_t *e)
 {
@@ -379,7 +398,7 @@ void show_event_as_text(const struct shower *s, const char *text, const perfmon_
 	print_model_lines(s->ctx, pmu->libpfm_type, e, show_line);
 	show_event_use(s, pmu, e);
 	show_line("origin", pmu->origin);
-	show_line("source", pmu->source);
+	show_line("source", get_event_source(s, pmu, e));
 	show_line("sources", source_sentences[e->flags / PFM_EVENT_BY_VENDOR & 7]);
 	if (!(e->flags & PFM_EVENT_METRIC))
 		print_modifiers(s, e);
@@ -509,7 +528,7 @@ void show_event_as_json(struct shower *s, const char *text, const perfmon_pmu_in
 		put_text_rules(j, s->ctx, text, false);
 	put_spellings(s, text);
 	put_text(j, "origin", pmu->origin);
-	put_text_if(j, "source", pmu->source);
+	put_text_if(j, "source", get_event_source(s, pmu, e));
 	if (report_generic_fallback(s->ctx, e->pmu))
 		put_bool(j, "fallback", true);
 	put_end(j, '}');
