@@ -50,7 +50,7 @@ static void random_words_agree_with_the_definition(void **state)
 	}
 }
 
-static void longest_words(void **state)
+static void words_of_the_greatest_length_have_a_distance(void **state)
 {
 	unsigned char a[EDIT_DISTANCE_MAX], b[EDIT_DISTANCE_MAX];
 
@@ -63,4 +63,4 @@ static void longest_words(void **state)
 }
 
 UNIT(base_edit_distance, cmocka_unit_test(random_words_agree_with_the_definition),
-     cmocka_unit_test(longest_words));
+     cmocka_unit_test(words_of_the_greatest_length_have_a_distance));

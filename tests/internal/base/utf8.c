@@ -55,7 +55,7 @@ static void cut_characters_are_refused(void **state)
 	assert_int_equal(utf8_measure_char(text, 4), 4);
 }
 
-static void stray_bytes(void **state)
+static void bytes_above_0x7f_alone_are_no_character(void **state)
 {
 	(void)state;
 	for (int c = 0x80; c < 0x100; c++) {
@@ -75,5 +75,6 @@ static void valid_beginning_of_a_text(void **state)
 }
 
 UNIT(base_utf8, cmocka_unit_test(every_number_in_every_length),
-     cmocka_unit_test(cut_characters_are_refused), cmocka_unit_test(stray_bytes),
+     cmocka_unit_test(cut_characters_are_refused),
+     cmocka_unit_test(bytes_above_0x7f_alone_are_no_character),
      cmocka_unit_test(valid_beginning_of_a_text));

@@ -23,7 +23,7 @@ static pfm_alpha_event_info_t info_of(int pmu, const char *name)
 }
 
 /* Most events count on their own, once for each occurrence. */
-static void plain_events(void **state)
+static void most_events_count_each_occurrence_once(void **state)
 {
 	pfm_alpha_event_info_t i = info_of(EV4, "cycles");
 
@@ -40,7 +40,7 @@ static void plain_events(void **state)
 }
 
 /* Halves and doubles. */
-static void event_weights(void **state)
+static void some_events_count_halves_or_doubles(void **state)
 {
 	pfm_alpha_event_info_t half = info_of(EV4, "issues"), twice = info_of(EV6, "retdtb1miss");
 
@@ -50,7 +50,7 @@ static void event_weights(void **state)
 	assert_int_equal(twice.uncertainty, PFM_ALPHA_UNC_TWICE);
 }
 
-static void uncertain_events(void **state)
+static void uncertain_counts_have_their_reason(void **state)
 {
 	static const struct {
 		int pmu;
@@ -127,7 +127,7 @@ static void event_kinds_of_ev67(void **state)
 	assert_int_equal(info_of(EV6, "retbranchmispr").pm_mode, -1);
 }
 
-static void event_selects(void **state)
+static void each_event_has_its_select_bits(void **state)
 {
 	unsigned select = 77, cbox = 77, row = row_of(EV5, "scachevictims");
 	const char *constant = NULL;
@@ -226,7 +226,8 @@ static void unknown_pmus_and_events(void **state)
 	}
 }
 
-UNIT(encode_alpha_query, cmocka_unit_test(plain_events), cmocka_unit_test(event_weights),
-     cmocka_unit_test(uncertain_events), cmocka_unit_test(event_kinds_of_ev67),
-     cmocka_unit_test(event_selects), cmocka_unit_test(events_that_count_together),
+UNIT(encode_alpha_query, cmocka_unit_test(most_events_count_each_occurrence_once),
+     cmocka_unit_test(some_events_count_halves_or_doubles),
+     cmocka_unit_test(uncertain_counts_have_their_reason), cmocka_unit_test(event_kinds_of_ev67),
+     cmocka_unit_test(each_event_has_its_select_bits), cmocka_unit_test(events_that_count_together),
      cmocka_unit_test(unknown_pmus_and_events));

@@ -121,7 +121,7 @@ static bool place_beside(const struct table *t, uint32_t alone, uint32_t other)
 	return true;
 }
 
-static void counted_alone(void **state)
+static void exclusive_events_are_placed_alone(void **state)
 {
 	unsigned seen[2] = { 0 };
 
@@ -151,7 +151,7 @@ static void counted_alone(void **state)
 }
 
 /* An event that runs by itself takes no counter, however many there are. */
-static void free_running(void **state)
+static void free_running_events_take_no_counter(void **state)
 {
 	unsigned seen = 0;
 
@@ -219,7 +219,7 @@ static void named_levels_replace_the_default(void **state)
 	pfm_close_context(ctx);
 }
 
-static void refused_sets(void **state)
+static void sets_that_do_not_fit_are_refused(void **state)
 {
 	pfm_ctx_t *ctx = open_for("skl");
 	const char *many[MAX_SET + 1], *two[] = { "INST_RETIRED.ANY_P", "ev6::cycles" },
@@ -385,6 +385,7 @@ static void precision_that_texts_ask_for(void **state)
 
 UNIT(encode_encode, cmocka_unit_test(precision_that_rows_need),
      cmocka_unit_test(precision_that_texts_ask_for), cmocka_unit_test(other_encodings_of_an_event),
-     cmocka_unit_test(counters_as_written), cmocka_unit_test(counted_alone),
-     cmocka_unit_test(free_running), cmocka_unit_test(named_levels_replace_the_default),
-     cmocka_unit_test(refused_sets));
+     cmocka_unit_test(counters_as_written), cmocka_unit_test(exclusive_events_are_placed_alone),
+     cmocka_unit_test(free_running_events_take_no_counter),
+     cmocka_unit_test(named_levels_replace_the_default),
+     cmocka_unit_test(sets_that_do_not_fit_are_refused));

@@ -10,7 +10,7 @@ static void expect_names(const struct suggestion_list *l, const char *const *nam
 		assert_string_equal(l->names[i], names[i]);
 }
 
-static void best_first(void **state)
+static void the_best_suggestion_comes_first(void **state)
 {
 	char names[3][SUGGESTION_SIZE];
 	struct suggestion_list l = { .names = names, .max_names = 3 };
@@ -48,7 +48,7 @@ static void once_for_each_subject(void **state)
 
 /* A swap of neighbours is one edit. A token of n characters is similar to names at an edit distance
  * of at most 1 + n / 4, and to names that begin with it if completions are wanted. */
-static void similar_names(void **state)
+static void names_within_an_edit_distance_are_similar(void **state)
 {
 	static const struct {
 		const char *token, *name;
@@ -79,5 +79,6 @@ static void similar_names(void **state)
 	}
 }
 
-UNIT(find_suggestion_list, cmocka_unit_test(best_first), cmocka_unit_test(once_for_each_subject),
-     cmocka_unit_test(similar_names));
+UNIT(find_suggestion_list, cmocka_unit_test(the_best_suggestion_comes_first),
+     cmocka_unit_test(once_for_each_subject),
+     cmocka_unit_test(names_within_an_edit_distance_are_similar));

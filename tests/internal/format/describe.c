@@ -90,7 +90,7 @@ static void check_parts(const pfm_ctx_t *ctx, unsigned pmu, const struct table *
 	}
 }
 
-static void all_events(void **state)
+static void every_event_describes_itself(void **state)
 {
 	pfm_ctx_t *ctx = open_for(NULL);
 
@@ -113,7 +113,7 @@ static void all_events(void **state)
 }
 
 /* A unit is what its table says; its name leads to it, or to another one of that name. */
-static void all_units(void **state)
+static void every_pmu_is_what_its_table_says(void **state)
 {
 	pfm_ctx_t *ctx = open_for(NULL);
 
@@ -160,7 +160,7 @@ static void all_units(void **state)
 }
 
 /* Callers whose struct has fewer members get those, and nothing after them is written. */
-static void smaller_structs(void **state)
+static void smaller_structs_get_the_members_they_have(void **state)
 {
 	pfm_ctx_t *ctx = open_for(NULL);
 	perfmon_event_info_t full = { .size = sizeof(full) }, part;
@@ -232,6 +232,7 @@ static void questions_that_make_no_sense(void **state)
 	pfm_close_context(ctx);
 }
 
-UNIT(format_describe, cmocka_unit_test(all_events), cmocka_unit_test(all_units),
-     cmocka_unit_test(found_without_loading), cmocka_unit_test(smaller_structs),
+UNIT(format_describe, cmocka_unit_test(every_event_describes_itself),
+     cmocka_unit_test(every_pmu_is_what_its_table_says), cmocka_unit_test(found_without_loading),
+     cmocka_unit_test(smaller_structs_get_the_members_they_have),
      cmocka_unit_test(questions_that_make_no_sense));

@@ -91,7 +91,7 @@ static void errata_of_a_processor(void **state)
 	pfm_close_context(ctx);
 }
 
-static void wrong_arguments(void **state)
+static void errata_refuse_wrong_arguments(void **state)
 {
 	pfm_ctx_t *ctx = open_on("AuthenticAMD-26-2-1");
 	pfm_erratum_t e = PFM_INIT(e), short_one = { .size = sizeof(size_t) - 1 };
@@ -109,4 +109,4 @@ static void wrong_arguments(void **state)
 
 UNIT(format_errata, cmocka_unit_test(an_erratum_is_about_modifiers_and_levels),
      cmocka_unit_test(another_stepping_is_not_affected), cmocka_unit_test(errata_of_a_processor),
-     cmocka_unit_test(wrong_arguments));
+     cmocka_unit_test(errata_refuse_wrong_arguments));

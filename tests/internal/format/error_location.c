@@ -10,7 +10,7 @@ static void expect_slice(struct slice s, const char *text)
 	assert_memory_equal(s.text, text, s.len);
 }
 
-static void places(void **state)
+static void errors_point_at_their_token(void **state)
 {
 	static const struct {
 		const char *text, *token, *attr, *value, *group;
@@ -51,7 +51,7 @@ static void places(void **state)
 }
 
 /* Positions outside the text mark nothing; a text that does not parse has no event. */
-static void damaged_errors(void **state)
+static void positions_outside_of_the_text_mark_nothing(void **state)
 {
 	pfm_ctx_t *ctx = open_for("coreduo");
 	pfm_error_t error = PFM_INIT(error);
@@ -69,4 +69,5 @@ static void damaged_errors(void **state)
 	pfm_close_context(ctx);
 }
 
-UNIT(format_error_location, cmocka_unit_test(places), cmocka_unit_test(damaged_errors));
+UNIT(format_error_location, cmocka_unit_test(errors_point_at_their_token),
+     cmocka_unit_test(positions_outside_of_the_text_mark_nothing));

@@ -45,7 +45,7 @@ static void threshold(struct event *ev)
 		pfmi_pmu_set_user_field(ev, table_get_key_field_plus1(ev->table, KEY_INV) - 1, 1));
 }
 
-static void words(void **state)
+static void each_dialect_has_its_words(void **state)
 {
 	(void)state;
 	assert_string_equal(written("Instr_Ret", PFM_DIALECT_LIBPFM, user), "coreduo::INSTR_RET:u");
@@ -64,4 +64,4 @@ static void words(void **state)
 	                    "libpmc cannot name the counter");
 }
 
-UNIT(format_print_attributes, cmocka_unit_test(words));
+UNIT(format_print_attributes, cmocka_unit_test(each_dialect_has_its_words));

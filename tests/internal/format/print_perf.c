@@ -5,7 +5,7 @@
 #include "format/printer.h"
 
 /* Modifiers print as letters in perf's order, in any combination. */
-static void letters(void **state)
+static void modifiers_print_in_the_order_of_perf(void **state)
 {
 	uint64_t random = 41;
 
@@ -44,7 +44,7 @@ static void set(struct event *ev, enum field_key key, uint64_t value)
 
 /* Code and unit mask of a row without groups, with fields that the user set. Fields of 0 are
  * omitted. */
-static void terms(void **state)
+static void fields_of_0_are_left_out(void **state)
 {
 	const struct table *t = table_with(ENCODER_X86, "coreduo");
 	uint64_t random = 42;
@@ -94,7 +94,7 @@ static void terms(void **state)
 }
 
 /* Settings that perf's grammar cannot express are refused with the reason. */
-static void refusals(void **state)
+static void settings_that_perf_has_no_term_for_are_refused(void **state)
 {
 	const struct table *t = table_with(ENCODER_X86, "coreduo");
 	static struct event_printer p;
@@ -140,7 +140,7 @@ static void keeps_its_register(const pfm_ctx_t *ctx, const char *event, const ch
 		fail_msg("%s is read as another register than %s", perf, text);
 }
 
-static void extra_registers(void **state)
+static void extra_registers_print_as_terms_that_read_back(void **state)
 {
 	static const enum field_key keys[] = { KEY_OFFCORE, KEY_LDLAT, KEY_FRONTEND };
 	unsigned tried = 0;
@@ -239,5 +239,8 @@ static void filters_that_precise_events_lack(void **state)
 }
 
 UNIT(format_print_perf, cmocka_unit_test(filters_that_precise_events_lack),
-     cmocka_unit_test(one_term_for_bits_of_several_fields), cmocka_unit_test(letters),
-     cmocka_unit_test(terms), cmocka_unit_test(refusals), cmocka_unit_test(extra_registers));
+     cmocka_unit_test(one_term_for_bits_of_several_fields),
+     cmocka_unit_test(modifiers_print_in_the_order_of_perf),
+     cmocka_unit_test(fields_of_0_are_left_out),
+     cmocka_unit_test(settings_that_perf_has_no_term_for_are_refused),
+     cmocka_unit_test(extra_registers_print_as_terms_that_read_back));

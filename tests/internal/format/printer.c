@@ -55,7 +55,7 @@ static const char *value_of(const struct table *t, enum field_key key, uint64_t 
 	return p.text;
 }
 
-static void numbers(void **state)
+static void codes_print_in_hexadecimal_and_thresholds_in_decimal(void **state)
 {
 	const struct table *t = table_with(ENCODER_X86, "coreduo");
 
@@ -67,7 +67,7 @@ static void numbers(void **state)
 
 /* Every word of every field that has some: what is written for its value is a word of that value,
  * or the number. */
-static void words(void **state)
+static void the_word_of_a_value_reads_as_that_value(void **state)
 {
 	static struct event_printer p;
 	unsigned as_word = 0;
@@ -106,4 +106,5 @@ static void words(void **state)
 }
 
 UNIT(format_printer, cmocka_unit_test(the_room_ends), cmocka_unit_test(the_first_reason_stays),
-     cmocka_unit_test(numbers), cmocka_unit_test(words));
+     cmocka_unit_test(codes_print_in_hexadecimal_and_thresholds_in_decimal),
+     cmocka_unit_test(the_word_of_a_value_reads_as_that_value));

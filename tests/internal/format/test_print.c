@@ -173,7 +173,7 @@ static void core_duo_in_the_words_of_each_grammar(void **state)
 	check_lines(lines, sizeof(lines) / sizeof(lines[0]));
 }
 
-static void other_processors(void **state)
+static void events_of_all_encoders_print_in_each_dialect(void **state)
 {
 	static const struct line lines[] = {
 		{ "amd",
@@ -345,7 +345,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(core_duo_in_the_words_of_each_grammar),
-		cmocka_unit_test(other_processors),
+		cmocka_unit_test(events_of_all_encoders_print_in_each_dialect),
 		cmocka_unit_test(words_that_are_compared),
 		cmocka_unit_test(a_short_buffer_is_left_alone),
 		cmocka_unit_test(refusals_write_nothing),

@@ -61,7 +61,7 @@ static void only_admitted_prefixes(void **state)
 	assert_string_equal(spec.attrs.text, ":u");
 }
 
-static void generic_names(void **state)
+static void generic_names_of_the_kernel_are_known(void **state)
 {
 	static const char *const generic[] = { "cycles", "instructions", "branch-misses",
 		                               "cpu-cycles" };
@@ -83,4 +83,4 @@ static void generic_names(void **state)
 }
 
 UNIT(lookup_names, cmocka_unit_test(longest_prefix_wins), cmocka_unit_test(only_admitted_prefixes),
-     cmocka_unit_test(generic_names));
+     cmocka_unit_test(generic_names_of_the_kernel_are_known));

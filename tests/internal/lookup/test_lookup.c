@@ -259,7 +259,7 @@ static void texts_are_looked_up_in_one_pmu(void **state)
 
 /* A metric has no registers, so no call encodes it, whatever its table's encoder would make of
  * its empty fields. */
-static void refuses_metrics(void **state)
+static void metrics_have_no_registers(void **state)
 {
 	unsigned n = 0;
 
@@ -448,7 +448,7 @@ int main(void)
 		cmocka_unit_test(the_big_core_comes_first),
 		cmocka_unit_test(members_of_a_family_are_searched),
 		cmocka_unit_test(texts_are_looked_up_in_one_pmu),
-		cmocka_unit_test(refuses_metrics),
+		cmocka_unit_test(metrics_have_no_registers),
 		cmocka_unit_test(flags_are_numbers),
 		cmocka_unit_test(a_separator_changes_nothing),
 		cmocka_unit_test(groups_tell_events_of_a_name_apart),

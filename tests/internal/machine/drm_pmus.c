@@ -4,7 +4,7 @@
 #include "machine_files.h"
 #include "context/context.h"
 
-static void values(void **state)
+static void values_of_fdinfo_have_their_units(void **state)
 {
 	static const char text[] = "pos:\t0\ndrm-driver:\tamdgpu\ndrm-engine-gfx: 42 ns\n"
 				   "drm-memory-vram:\t3 KiB\ndrm-total-gtt:\t2 MiB\n"
@@ -74,4 +74,5 @@ static void drivers_of_a_machine(void **state)
 	nftw(root, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 }
 
-UNIT(machine_drm_pmus, cmocka_unit_test(values), cmocka_unit_test(drivers_of_a_machine));
+UNIT(machine_drm_pmus, cmocka_unit_test(values_of_fdinfo_have_their_units),
+     cmocka_unit_test(drivers_of_a_machine));

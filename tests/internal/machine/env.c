@@ -17,7 +17,7 @@ static void with(char **variables, struct env_options *out)
 
 #define WITH(OUT, ...) with((char *[]){ __VA_ARGS__, NULL }, OUT)
 
-static void each_one(void **state)
+static void each_variable_is_read(void **state)
 {
 	char pmu[] = "PERFMON_PMU=a", events[] = "PERFMON_EVENTS=b", cpuid[] = "PERFMON_CPUID=c",
 	     sysfs[] = "PERFMON_SYSFS=d", force[] = "LIBPFM_FORCE_PMU=e", other[] = "PATH=/bin";
@@ -38,7 +38,7 @@ static void each_one(void **state)
 	assert_true(!w.pmu && !w.events && !w.cpuid && !w.force_pmu);
 }
 
-static void none(void **state)
+static void similar_variables_are_ignored(void **state)
 {
 	char *const like[] = { "",
 		               "=",
@@ -71,7 +71,7 @@ static void none(void **state)
 	assert_true(!w.pmu && !w.events && !w.cpuid && !w.sysfs_root && !w.force_pmu);
 }
 
-static void trace_topics(void **state)
+static void topics_are_words_of_a_list(void **state)
 {
 	static const struct {
 		const char *variable;
@@ -99,7 +99,7 @@ static void trace_topics(void **state)
 }
 
 /* As getenv() does: the first one with a value is meant. */
-static void twice(void **state)
+static void the_first_variable_with_a_value_is_meant(void **state)
 {
 	char empty[] = "PERFMON_PMU=", first[] = "PERFMON_PMU=first",
 	     second[] = "PERFMON_PMU=second";
@@ -110,7 +110,7 @@ static void twice(void **state)
 	assert_string_equal(w.pmu, "first");
 }
 
-static void by_name(void **state)
+static void an_empty_variable_is_not_set(void **state)
 {
 	(void)state;
 	assert_int_equal(setenv("PERFMON_UNIT_TEST", "x", 1), 0);
@@ -121,5 +121,7 @@ static void by_name(void **state)
 	assert_null(pfmi_machine_get_env("PERFMON_UNIT_TEST"));
 }
 
-UNIT(machine_env, cmocka_unit_test(each_one), cmocka_unit_test(none),
-     cmocka_unit_test(trace_topics), cmocka_unit_test(twice), cmocka_unit_test(by_name));
+UNIT(machine_env, cmocka_unit_test(each_variable_is_read),
+     cmocka_unit_test(similar_variables_are_ignored), cmocka_unit_test(topics_are_words_of_a_list),
+     cmocka_unit_test(the_first_variable_with_a_value_is_meant),
+     cmocka_unit_test(an_empty_variable_is_not_set));

@@ -56,7 +56,7 @@ static void expect_event(const char *text, const char *path, const char *unit, d
 	assert_string_equal(pmu->files[enc.attr.config], path);
 }
 
-static void every_kind(void **state)
+static void each_kind_of_sensor_is_an_event(void **state)
 {
 	static const char *const files[] = {
 		"temp1_input",    "temp1_max",        "temp1_label",    "fan2_input",
@@ -93,7 +93,7 @@ static void every_kind(void **state)
 }
 
 /* Devices without a name or a sensor are left out; the second of a name has its folder's. */
-static void several_devices(void **state)
+static void the_second_device_of_a_name_has_that_of_its_folder(void **state)
 {
 	(void)state;
 	put(root, HWMON "hwmon0/name", "nvme\n");
@@ -110,5 +110,7 @@ static void several_devices(void **state)
 	assert_int_equal(ctx->kernel->n_pmus, 2);
 }
 
-UNIT(machine_hwmon_pmus, cmocka_unit_test_setup_teardown(every_kind, make_root, remove_root),
-     cmocka_unit_test_setup_teardown(several_devices, make_root, remove_root));
+UNIT(machine_hwmon_pmus,
+     cmocka_unit_test_setup_teardown(each_kind_of_sensor_is_an_event, make_root, remove_root),
+     cmocka_unit_test_setup_teardown(the_second_device_of_a_name_has_that_of_its_folder, make_root,
+                                     remove_root));

@@ -11,7 +11,7 @@ static struct slice slice(const char *s)
 	return (struct slice){ s, (uint32_t)strlen(s) };
 }
 
-static void bases(void **state)
+static void an_instance_ends_with_a_number(void **state)
 {
 	static const struct {
 		const char *name;
@@ -56,7 +56,7 @@ static const char *const cha_names[] = { "cha_0", "cha_1", "cha_10", "cha_11" },
 	"imc_3"
 };
 
-static void instances(void **state)
+static void instances_are_found_by_name(void **state)
 {
 	const struct kernel_pmu cha = { .name = "cha",
 		                        .n_instances = 4,
@@ -89,7 +89,7 @@ static void an_instance_called_like_the_pmu(void **state)
 	assert_int_equal(pfmi_machine_find_instance(&a, slice("a_1")), 1);
 }
 
-static void numbers(void **state)
+static void numbers_of_instances_are_those_of_their_names(void **state)
 {
 	static const char *const addresses[] = { "mesh_fff40", "mesh_7", "mesh_ff007" };
 	const struct kernel_pmu cha = { .name = "cha",
@@ -115,7 +115,7 @@ static void numbers(void **state)
 	                 0);
 }
 
-static void found(void **state)
+static void a_pmu_is_found_by_each_of_its_names(void **state)
 {
 	struct table *none = table_of("", NULL), *two = table_of("first second", NULL);
 	struct kernel_pmu pmus[] = {
@@ -185,7 +185,7 @@ static void expect_identified(const char *identifier, const struct table *list, 
 	free(own);
 }
 
-static void identifiers(void **state)
+static void identifiers_choose_the_row_of_a_list(void **state)
 {
 	static const char *const two_rows[] = { "0x00000030 0x00000040", "", "arm_cmn700* x" },
 				 *const star[] = { "*" }, *const all[] = { "", "" };
@@ -216,6 +216,9 @@ static void identifiers(void **state)
 	free(another);
 }
 
-UNIT(machine_kernel_names, cmocka_unit_test(bases), cmocka_unit_test(instances),
-     cmocka_unit_test(an_instance_called_like_the_pmu), cmocka_unit_test(numbers),
-     cmocka_unit_test(found), cmocka_unit_test(identifiers));
+UNIT(machine_kernel_names, cmocka_unit_test(an_instance_ends_with_a_number),
+     cmocka_unit_test(instances_are_found_by_name),
+     cmocka_unit_test(an_instance_called_like_the_pmu),
+     cmocka_unit_test(numbers_of_instances_are_those_of_their_names),
+     cmocka_unit_test(a_pmu_is_found_by_each_of_its_names),
+     cmocka_unit_test(identifiers_choose_the_row_of_a_list));

@@ -98,7 +98,7 @@ static const struct feature *feature(const char *name)
 }
 
 /* Every place a format can name, as the bits that all ones go to. */
-static void formats(void **state)
+static void formats_name_the_bits_of_a_field(void **state)
 {
 	static const struct {
 		const char *format;
@@ -173,7 +173,7 @@ static void ranges_in_their_order(void **state)
 }
 
 /* Whole words can be given for every PMU; one that has them itself has its own. */
-static void whole_words(void **state)
+static void whole_words_are_fields_of_every_pmu(void **state)
 {
 	static const char names[][8] = { "config", "config1", "config2", "config3", "config4" };
 
@@ -266,7 +266,7 @@ static void usual_formats(void)
 	put("format/wide", "config2:0-63");
 }
 
-static void terms(void **state)
+static void terms_of_an_event_set_its_words(void **state)
 {
 	static const struct {
 		const char *name, *terms;
@@ -332,7 +332,7 @@ static void terms(void **state)
 
 /* Parameters that the user must supply are kept by name. An event is omitted if their names do not
  * fit. */
-static void parameters(void **state)
+static void parameters_that_the_user_supplies_are_kept_by_name(void **state)
 {
 	char many[4000] = "", path[80];
 
@@ -363,7 +363,7 @@ static void parameters(void **state)
 
 /* Companion files (.scale, .unit, .per-pkg, .snapshot) belong to their event, and are never events
  * themselves. A name that only resembles one is an ordinary event. */
-static void companions(void **state)
+static void companion_files_are_no_events(void **state)
 {
 	(void)state;
 	usual_formats();
@@ -402,7 +402,7 @@ static void companions(void **state)
 }
 
 /* An invalid scale is ignored together with the unit. */
-static void senseless_scales(void **state)
+static void a_senseless_scale_is_ignored_with_its_unit(void **state)
 {
 	static const char *const scales[] = { "0",   "-1",   "1e400", "1e-400", "nan",
 		                              "inf", "0x10", "",      "1 2" };
@@ -455,7 +455,7 @@ static void one_flag_each(void **state)
 	                 ROW_SNAPSHOT);
 }
 
-static void capabilities(void **state)
+static void capabilities_become_features(void **state)
 {
 	(void)state;
 	put("caps/branches", "32");
@@ -477,14 +477,16 @@ static void capabilities(void **state)
 	assert_true(feature("identifier")->value == 0);
 }
 
-UNIT(machine_kernel_table, cmocka_unit_test_setup_teardown(formats, begin, end),
+UNIT(machine_kernel_table,
+     cmocka_unit_test_setup_teardown(formats_name_the_bits_of_a_field, begin, end),
      cmocka_unit_test_setup_teardown(ranges_in_their_order, begin, end),
-     cmocka_unit_test_setup_teardown(whole_words, begin, end),
+     cmocka_unit_test_setup_teardown(whole_words_are_fields_of_every_pmu, begin, end),
      cmocka_unit_test_setup_teardown(fields_that_are_known, begin, end),
      cmocka_unit_test_setup_teardown(too_many_formats, begin, end),
-     cmocka_unit_test_setup_teardown(terms, begin, end),
-     cmocka_unit_test_setup_teardown(parameters, begin, end),
-     cmocka_unit_test_setup_teardown(companions, begin, end),
-     cmocka_unit_test_setup_teardown(senseless_scales, begin, end),
+     cmocka_unit_test_setup_teardown(terms_of_an_event_set_its_words, begin, end),
+     cmocka_unit_test_setup_teardown(parameters_that_the_user_supplies_are_kept_by_name, begin,
+                                     end),
+     cmocka_unit_test_setup_teardown(companion_files_are_no_events, begin, end),
+     cmocka_unit_test_setup_teardown(a_senseless_scale_is_ignored_with_its_unit, begin, end),
      cmocka_unit_test_setup_teardown(one_flag_each, begin, end),
-     cmocka_unit_test_setup_teardown(capabilities, begin, end));
+     cmocka_unit_test_setup_teardown(capabilities_become_features, begin, end));

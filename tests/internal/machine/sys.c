@@ -121,7 +121,7 @@ static void whole_files(void **state)
 }
 
 /* A file without end is refused soon. */
-static void endless(void **state)
+static void a_file_without_end_is_refused(void **state)
 {
 	struct sys real;
 	char *got;
@@ -325,6 +325,6 @@ static void descriptor_0(void **state)
 
 #define IN_FOLDER(TEST) cmocka_unit_test_setup_teardown(TEST, make_folder, remove_folder)
 
-UNIT(machine_sys, IN_FOLDER(slurp), IN_FOLDER(whole_files), cmocka_unit_test(endless),
-     IN_FOLDER(numbers), IN_FOLDER(folders), IN_FOLDER(many_names), IN_FOLDER(roots),
-     IN_FOLDER(calls), IN_FOLDER(descriptor_0));
+UNIT(machine_sys, IN_FOLDER(slurp), IN_FOLDER(whole_files),
+     cmocka_unit_test(a_file_without_end_is_refused), IN_FOLDER(numbers), IN_FOLDER(folders),
+     IN_FOLDER(many_names), IN_FOLDER(roots), IN_FOLDER(calls), IN_FOLDER(descriptor_0));

@@ -49,7 +49,7 @@ static void soil_memory(void)
 }
 
 /* Allocations of all sizes are zeroed, aligned and do not overlap. */
-static void memory(void **state)
+static void allocations_are_zeroed_aligned_and_apart(void **state)
 {
 	static const size_t sizes[] = { 1,    15,   16,   17, 0,     3000, 4000,
 		                        7999, 8000, 8001, 1,  20000, 16,   5 };
@@ -107,7 +107,7 @@ static void memory_that_failed_once(void **state)
 	assert_true(scrap.failed);
 }
 
-static void files(void **state)
+static void files_and_paths_that_do_not_fit_are_refused(void **state)
 {
 	static char text[SYSFS_TEXT_SIZE + 1], name[400];
 
@@ -152,7 +152,7 @@ static void put_events(unsigned n)
 }
 
 /* More names than the list begins with, again and again: each keeps its place. */
-static void names(void **state)
+static void names_keep_their_places_as_the_list_grows(void **state)
 {
 	struct string_list s;
 	char name[16];
@@ -191,7 +191,7 @@ static void names_that_are_too_long(void **state)
 }
 
 /* The folder of devices, of one of them, and one in that. */
-static void folders(void **state)
+static void folders_of_devices_are_listed(void **state)
 {
 	struct string_list s;
 
@@ -233,11 +233,12 @@ static void names_without_memory(void **state)
 	assert_string_equal(s.items[15], "");
 }
 
-UNIT(machine_sysfs_reader, cmocka_unit_test_setup_teardown(memory, begin, end),
+UNIT(machine_sysfs_reader,
+     cmocka_unit_test_setup_teardown(allocations_are_zeroed_aligned_and_apart, begin, end),
      cmocka_unit_test_setup_teardown(a_block_is_used_up, begin, end),
      cmocka_unit_test_setup_teardown(memory_that_failed_once, begin, end),
-     cmocka_unit_test_setup_teardown(files, begin, end),
-     cmocka_unit_test_setup_teardown(names, begin, end),
+     cmocka_unit_test_setup_teardown(files_and_paths_that_do_not_fit_are_refused, begin, end),
+     cmocka_unit_test_setup_teardown(names_keep_their_places_as_the_list_grows, begin, end),
      cmocka_unit_test_setup_teardown(names_that_are_too_long, begin, end),
-     cmocka_unit_test_setup_teardown(folders, begin, end),
+     cmocka_unit_test_setup_teardown(folders_of_devices_are_listed, begin, end),
      cmocka_unit_test_setup_teardown(names_without_memory, begin, end));

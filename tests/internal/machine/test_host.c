@@ -3,7 +3,7 @@
 #include "units.h"
 #include "small_machine.h"
 
-static void nothing_known(void **state)
+static void a_machine_without_an_identity_is_unknown(void **state)
 {
 	struct machine m = { .paths = { "/proc/cpuinfo" },
 		             .texts = { "processor : 0\nnothing : here\n" } };
@@ -21,7 +21,7 @@ static void nothing_known(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nothing_known),
+		cmocka_unit_test(a_machine_without_an_identity_is_unknown),
 	};
 
 	return cmocka_run_group_tests_name("machine_host", tests, NULL, NULL);

@@ -43,7 +43,7 @@ static bool matches(const struct small *s, const char *id, unsigned *core)
 	return pfmi_machine_is_table_for_host(&h, &s->head, core);
 }
 
-static void numbers_match(void **state)
+static void masks_and_ranges_of_identities_match(void **state)
 {
 	struct host_match m = anything;
 	struct small s;
@@ -274,7 +274,7 @@ static void walks_around_the_end(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(numbers_match),
+		cmocka_unit_test(masks_and_ranges_of_identities_match),
 		cmocka_unit_test(own_tables_are_better_than_relatives),
 		cmocka_unit_test(identities_start_with_a_prefix_or_are_it),
 		cmocka_unit_test(hybrid_tables_find_their_cores),

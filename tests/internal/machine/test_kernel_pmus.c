@@ -604,7 +604,7 @@ static void decimals_do_not_depend_on_the_locale(void **state)
 	setlocale(LC_ALL, "C");
 }
 
-static void instance_numbers(void **state)
+static void the_base_of_an_instance_ends_before_its_number(void **state)
 {
 	static const struct {
 		const char *name;
@@ -822,7 +822,7 @@ static void remove_folder(void)
 }
 
 /* Machines of the shared folder, where it is there. */
-static void shared_machines(void **state)
+static void recorded_machines_have_their_pmus(void **state)
 {
 	static const struct {
 		const char *name, *pmu;
@@ -899,11 +899,11 @@ int main(void)
 		cmocka_unit_test_teardown(every_call_may_fail, done),
 		cmocka_unit_test_teardown(every_allocation_may_fail, done),
 		cmocka_unit_test(decimals_do_not_depend_on_the_locale),
-		cmocka_unit_test(instance_numbers),
+		cmocka_unit_test(the_base_of_an_instance_ends_before_its_number),
 		cmocka_unit_test(real_files_below_a_root),
 		cmocka_unit_test_teardown(recorded_machine_below_a_root, done),
 		cmocka_unit_test(too_long_a_root_is_no_machine),
-		cmocka_unit_test_teardown(shared_machines, done),
+		cmocka_unit_test_teardown(recorded_machines_have_their_pmus, done),
 	};
 	int failed;
 

@@ -35,7 +35,7 @@ static void prints(const struct table *t, const char *code, int threshold, const
 	assert_string_equal(buf, want);
 }
 
-static void instructions(void **state)
+static void each_instruction_prints_as_its_operator(void **state)
 {
 	static const char *const rows[][2] = {
 		{ "e00", "Input" },
@@ -75,7 +75,7 @@ static void instructions(void **state)
 }
 
 /* Names that the grammar could not read are quoted. */
-static void names(void **state)
+static void names_that_the_grammar_cannot_read_are_quoted(void **state)
 {
 	static const char *const rows[][2] = {
 		{ "A_b.c:d=1#", "A_b.c:d=1#" },
@@ -102,7 +102,7 @@ static void names(void **state)
 }
 
 /* Doubles as lists write them. */
-static void numbers(void **state)
+static void numbers_print_as_lists_write_them(void **state)
 {
 	static const struct {
 		double v;
@@ -141,7 +141,7 @@ static void numbers(void **state)
 }
 
 /* A code that is not a number is in no list. */
-static void no_numbers(void **state)
+static void a_code_that_is_no_number_is_refused(void **state)
 {
 	static const char *const codes[] = { "kookkikookki", "k7o`00000000", "k?o`00000000",
 		                             "k7oh00000000" };
@@ -165,7 +165,7 @@ static void no_numbers(void **state)
 }
 
 /* As much as fits, always terminated; and how much there would be. */
-static void buffers(void **state)
+static void as_much_as_fits_is_printed(void **state)
 {
 	struct table *t = make("Input||");
 	const struct metric m = { .table = t, .row = 1, .code = "e00i2+", .threshold_code = "" };
@@ -338,7 +338,10 @@ static void questions_that_make_no_sense(void **state)
 	pfm_close_context(ctx);
 }
 
-UNIT(metric_describe, cmocka_unit_test(instructions), cmocka_unit_test(names),
-     cmocka_unit_test(numbers), cmocka_unit_test(no_numbers), cmocka_unit_test(buffers),
-     cmocka_unit_test(code_that_is_none), cmocka_unit_test(pieces_of_inputs),
-     cmocka_unit_test(built_in_metrics), cmocka_unit_test(questions_that_make_no_sense));
+UNIT(metric_describe, cmocka_unit_test(each_instruction_prints_as_its_operator),
+     cmocka_unit_test(names_that_the_grammar_cannot_read_are_quoted),
+     cmocka_unit_test(numbers_print_as_lists_write_them),
+     cmocka_unit_test(a_code_that_is_no_number_is_refused),
+     cmocka_unit_test(as_much_as_fits_is_printed), cmocka_unit_test(code_that_is_none),
+     cmocka_unit_test(pieces_of_inputs), cmocka_unit_test(built_in_metrics),
+     cmocka_unit_test(questions_that_make_no_sense));

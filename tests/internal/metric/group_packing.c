@@ -155,7 +155,7 @@ static void any_small_problem(void **state)
 }
 
 /* Why there cannot be fewer. */
-static void proofs(void **state)
+static void each_bound_has_its_proof(void **state)
 {
 	struct problem *q = init_attempt(2);
 
@@ -224,7 +224,7 @@ static void items_without_counters(void **state)
 }
 
 /* As many as there may be, of all items and in one group. */
-static void limits(void **state)
+static void one_item_more_than_fit_is_refused(void **state)
 {
 	struct problem *q = init_attempt(PACK_MAX_ITEMS);
 
@@ -259,7 +259,7 @@ static void items_that_do_not_fit(void **state)
 }
 
 /* A family goes together where that costs no group. */
-static void families(void **state)
+static void families_stay_together_where_that_is_free(void **state)
 {
 	struct problem *q = init_attempt(6);
 
@@ -323,7 +323,7 @@ static void families_of_any_size(void **state)
 /* Two groups suffice, but not with the first two items in one group. They fit together, and many
  * items that fit anywhere come before those that show the mistake. A search that is cut short gives
  * valid groups, a lower bound, and false in @is_optimal. */
-static void little_effort(void **state)
+static void a_search_that_is_cut_short_says_so(void **state)
 {
 	enum { ITEMS = 25 };
 	struct problem *q = init_attempt(ITEMS);
@@ -346,7 +346,8 @@ static void little_effort(void **state)
 	assert_true(q->p.proof == PACK_PROOF_SEARCH);
 }
 
-UNIT(metric_group_packing, cmocka_unit_test(any_small_problem), cmocka_unit_test(proofs),
-     cmocka_unit_test(items_without_counters), cmocka_unit_test(limits),
-     cmocka_unit_test(items_that_do_not_fit), cmocka_unit_test(families),
-     cmocka_unit_test(families_of_any_size), cmocka_unit_test(little_effort));
+UNIT(metric_group_packing, cmocka_unit_test(any_small_problem),
+     cmocka_unit_test(each_bound_has_its_proof), cmocka_unit_test(items_without_counters),
+     cmocka_unit_test(one_item_more_than_fit_is_refused), cmocka_unit_test(items_that_do_not_fit),
+     cmocka_unit_test(families_stay_together_where_that_is_free),
+     cmocka_unit_test(families_of_any_size), cmocka_unit_test(a_search_that_is_cut_short_says_so));

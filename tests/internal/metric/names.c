@@ -53,7 +53,7 @@ static void groups_of(const pfm_ctx_t *ctx, const struct table *t, uint32_t row)
 	free(found.refs);
 }
 
-static void groups(void **state)
+static void groups_are_found_by_name(void **state)
 {
 	pfm_ctx_t *ctx = open_for(NULL);
 
@@ -71,7 +71,7 @@ static void groups(void **state)
 	pfm_close_context(ctx);
 }
 
-static void by_name(void **state)
+static void metrics_are_found_by_name(void **state)
 {
 	pfm_ctx_t *ctx = open_for(NULL);
 	struct metric_list list = { 0 };
@@ -109,7 +109,7 @@ static void by_name(void **state)
 }
 
 /* The list grows: many times the same. */
-static void many(void **state)
+static void the_list_of_metrics_grows(void **state)
 {
 	pfm_ctx_t *ctx = open_for(NULL);
 	struct metric_list list = { 0 };
@@ -146,5 +146,6 @@ static void names_of_linux_begin_with_tma(void **state)
 	pfm_close_context(ctx);
 }
 
-UNIT(metric_names, cmocka_unit_test(groups), cmocka_unit_test(by_name), cmocka_unit_test(many),
+UNIT(metric_names, cmocka_unit_test(groups_are_found_by_name),
+     cmocka_unit_test(metrics_are_found_by_name), cmocka_unit_test(the_list_of_metrics_grows),
      cmocka_unit_test(names_of_linux_begin_with_tma));

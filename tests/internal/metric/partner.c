@@ -59,7 +59,7 @@ static void partners_by_name(void **state)
 	pfm_close_context(ctx);
 }
 
-static void short_buffers(void **state)
+static void partners_are_cut_to_the_buffer(void **state)
 {
 	pfm_ctx_t *ctx = open_for(NULL);
 	const char *want = "spr::MEM_LOAD_RETIRED.L3_MISS:pp";
@@ -89,7 +89,7 @@ static bool is_beside_tree(const char *name)
 }
 
 /* Partners of all tables can be encoded; each part of a tree of a core has one. */
-static void every_metric(void **state)
+static void partners_of_all_metrics_can_be_encoded(void **state)
 {
 	pfm_ctx_t *ctx = open_for(NULL);
 	unsigned with = 0, nodes = 0;
@@ -129,5 +129,6 @@ static void every_metric(void **state)
 	pfm_close_context(ctx);
 }
 
-UNIT(metric_partner, cmocka_unit_test(partners_by_name), cmocka_unit_test(short_buffers),
-     cmocka_unit_test(every_metric));
+UNIT(metric_partner, cmocka_unit_test(partners_by_name),
+     cmocka_unit_test(partners_are_cut_to_the_buffer),
+     cmocka_unit_test(partners_of_all_metrics_can_be_encoded));

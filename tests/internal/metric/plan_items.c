@@ -50,7 +50,7 @@ static void values_of_registers(void **state)
 
 /* Events that must be alone share a group with those that have fixed counters, but not with each
  * other. */
-static void lonely_events(void **state)
+static void events_that_must_be_alone_share_no_group(void **state)
 {
 	static const struct wanted rows[] = {
 		{ { FRONTEND "DSB_MISS", "skx::INST_RETIRED.ANY" }, 0, 1, "0:0 0:F0", ONE },
@@ -72,7 +72,7 @@ static void lonely_events(void **state)
 		plan_is(&rows[i]);
 }
 
-static void fixed_counters(void **state)
+static void events_of_fixed_counters_take_them(void **state)
 {
 	static const struct wanted rows[] = {
 		{ { "skx::INST_RETIRED.ANY", "skx::CPU_CLK_UNHALTED.REF_TSC" },
@@ -123,7 +123,7 @@ static void reads_values_after_a_leader(void **state)
 }
 
 /* Another event has the counter of SLOTS: the value is refused at the place of its request. */
-static void no_leader(void **state)
+static void a_value_without_its_leader_is_refused(void **state)
 {
 	pfm_ctx_t *ctx = open_for(NULL);
 	const char *texts[] = { "icx::INST_RETIRED.ANY", "icx::PERF_METRICS.RETIRING" };
@@ -141,6 +141,8 @@ static void no_leader(void **state)
 	pfm_close_context(ctx);
 }
 
-UNIT(metric_plan_items, cmocka_unit_test(values_of_registers), cmocka_unit_test(lonely_events),
-     cmocka_unit_test(fixed_counters), cmocka_unit_test(reads_values_after_a_leader),
-     cmocka_unit_test(no_leader));
+UNIT(metric_plan_items, cmocka_unit_test(values_of_registers),
+     cmocka_unit_test(events_that_must_be_alone_share_no_group),
+     cmocka_unit_test(events_of_fixed_counters_take_them),
+     cmocka_unit_test(reads_values_after_a_leader),
+     cmocka_unit_test(a_value_without_its_leader_is_refused));

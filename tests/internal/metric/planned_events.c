@@ -3,7 +3,7 @@
 #include "units.h"
 #include "metric/plan.h"
 
-static void growth(void **state)
+static void events_keep_their_values_as_the_list_grows(void **state)
 {
 	struct pfm_plan plan = { 0 };
 
@@ -27,7 +27,7 @@ static void growth(void **state)
 }
 
 /* An event that was taken back leaves nothing to the next one. */
-static void used_again(void **state)
+static void an_event_taken_back_leaves_nothing_behind(void **state)
 {
 	struct pfm_plan plan = { 0 };
 	struct planned_event *e = pfmi_plan_add_event(&plan);
@@ -42,4 +42,5 @@ static void used_again(void **state)
 	free(plan.events);
 }
 
-UNIT(metric_planned_events, cmocka_unit_test(growth), cmocka_unit_test(used_again));
+UNIT(metric_planned_events, cmocka_unit_test(events_keep_their_values_as_the_list_grows),
+     cmocka_unit_test(an_event_taken_back_leaves_nothing_behind));

@@ -117,7 +117,7 @@ static void limits_and_reasons(void **state)
 }
 
 /* Top-down shares of 1,000 slots, whose counts are made up. */
-static void sums(void **state)
+static void shares_that_do_not_add_up_are_marked(void **state)
 {
 	static const struct {
 		double slots[4], half, whole;
@@ -271,7 +271,7 @@ static void sums_of_formulas(void **state)
 	}
 }
 
-static void refusals(void **state)
+static void checks_of_metrics_refuse_wrong_arguments(void **state)
 {
 	pfm_metric_value_t v = make_value(1, 0);
 	pfm_metric_check_t c = PFM_INIT(c), none = { .size = 1 };
@@ -301,7 +301,8 @@ static void refusals(void **state)
 UNIT(metric_plausibility,
      cmocka_unit_test_setup_teardown(shares_and_amounts, open_context, close_context),
      cmocka_unit_test_setup_teardown(limits_and_reasons, open_context, close_context),
-     cmocka_unit_test(sums),
+     cmocka_unit_test(shares_that_do_not_add_up_are_marked),
      cmocka_unit_test_setup_teardown(parts_of_sums, open_context, close_context),
      cmocka_unit_test_setup_teardown(sums_of_formulas, open_context, close_context),
-     cmocka_unit_test_setup_teardown(refusals, open_context, close_context));
+     cmocka_unit_test_setup_teardown(checks_of_metrics_refuse_wrong_arguments, open_context,
+                                     close_context));

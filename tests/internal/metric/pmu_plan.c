@@ -83,7 +83,7 @@ static void parses_formulas_after_other_terms(void **state)
 }
 
 /* No counter is left: the first such event is named. */
-static void no_counter(void **state)
+static void the_first_event_without_a_counter_is_named(void **state)
 {
 	pfm_ctx_t *ctx = open_for(NULL);
 	const char *texts[] = { "skx::INST_RETIRED.ANY", TEXTS[0], TEXTS[1] };
@@ -101,7 +101,7 @@ static void no_counter(void **state)
 }
 
 /* Values of one extra register: as many groups as there are of them. */
-static void extra_registers(void **state)
+static void each_value_of_an_extra_register_takes_a_group(void **state)
 {
 	pfm_ctx_t *ctx = open_for(NULL);
 	const char *texts[] = { "skx::MEM_TRANS_RETIRED.LOAD_LATENCY_GT_4",
@@ -143,7 +143,7 @@ static void events_of_others(void **state)
 }
 
 /* Encoders of processors other than Intel's decide which resources events share. */
-static void other_processors(void **state)
+static void encoders_decide_what_events_share(void **state)
 {
 	static const struct wanted rows[] = {
 		{ { "montecito::CPU_OP_CYCLES_ALL", "montecito::L2D_REFERENCES_ALL",
@@ -238,7 +238,7 @@ static void beside_watchdog(const char *const *texts, unsigned n, bool on, unsig
 }
 
 /* It has the fixed counter of cycles, else the last one there is; of this machine's cores alone. */
-static void watchdogs(void **state)
+static void the_watchdog_takes_the_counter_of_cycles(void **state)
 {
 	static const char *const two[] = { "coreduo::BACLEARS", "coreduo::BR_CND_EXEC" },
 				 *const cycles[] = { "skx::CPU_CLK_UNHALTED.THREAD",
@@ -260,7 +260,9 @@ static void watchdogs(void **state)
 }
 
 UNIT(metric_pmu_plan, cmocka_unit_test(events_of_general_counters),
-     cmocka_unit_test(parses_formulas_after_other_terms), cmocka_unit_test(no_counter),
-     cmocka_unit_test(extra_registers), cmocka_unit_test(events_of_others),
-     cmocka_unit_test(other_processors), cmocka_unit_test(events_of_the_kernel),
-     cmocka_unit_test(watchdogs));
+     cmocka_unit_test(parses_formulas_after_other_terms),
+     cmocka_unit_test(the_first_event_without_a_counter_is_named),
+     cmocka_unit_test(each_value_of_an_extra_register_takes_a_group),
+     cmocka_unit_test(events_of_others), cmocka_unit_test(encoders_decide_what_events_share),
+     cmocka_unit_test(events_of_the_kernel),
+     cmocka_unit_test(the_watchdog_takes_the_counter_of_cycles));

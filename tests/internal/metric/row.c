@@ -4,7 +4,7 @@
 #include "open_for.h"
 #include "metric/metric.h"
 
-static void every_row(void **state)
+static void rows_with_a_formula_are_metrics(void **state)
 {
 	pfm_ctx_t *ctx = open_for(NULL);
 	unsigned metrics = 0, others = 0;
@@ -38,7 +38,7 @@ static void every_row(void **state)
 	pfm_close_context(ctx);
 }
 
-static void no_unit(void **state)
+static void a_pmu_that_is_not_there_has_no_metrics(void **state)
 {
 	pfm_ctx_t *ctx = open_for(NULL);
 	struct metric m;
@@ -50,4 +50,5 @@ static void no_unit(void **state)
 	pfm_close_context(ctx);
 }
 
-UNIT(metric_row, cmocka_unit_test(every_row), cmocka_unit_test(no_unit));
+UNIT(metric_row, cmocka_unit_test(rows_with_a_formula_are_metrics),
+     cmocka_unit_test(a_pmu_that_is_not_there_has_no_metrics));

@@ -105,7 +105,7 @@ static void an_even_spread(void **state)
 	assert_true(count[3] == 6 && count[4] == 6);
 }
 
-static void refusals(void **state)
+static void demands_beyond_the_slots_are_refused(void **state)
 {
 	const struct slot_demand many[] = { { 1, 2 }, { 1, 3 }, { 1, 3 } },
 				 tight[] = { { 1, 2 }, { 1, 3 } };
@@ -122,4 +122,4 @@ static void refusals(void **state)
 }
 
 UNIT(metric_slot_packing, cmocka_unit_test(every_small_cycle), cmocka_unit_test(an_even_spread),
-     cmocka_unit_test(refusals));
+     cmocka_unit_test(demands_beyond_the_slots_are_refused));

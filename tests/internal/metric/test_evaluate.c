@@ -289,7 +289,7 @@ static void formulas_are_printed(void **state)
 	assert_int_equal(pfm_print_metric(NULL, pmu, event, 1, text, 5), PFMLIB_ERR_NOTFOUND);
 }
 
-static void repetitions(void **state)
+static void the_error_of_a_metric_needs_two_rounds(void **state)
 {
 	double samples[80];
 	pfm_metric_value_t v = PFM_INIT(v);
@@ -391,7 +391,7 @@ int main(void)
 		cmocka_unit_test(extrapolated_values_have_intervals),
 		cmocka_unit_test(parts_that_do_not_tell),
 		cmocka_unit_test(errors_of_counts_become_errors_of_values),
-		cmocka_unit_test(repetitions),
+		cmocka_unit_test(the_error_of_a_metric_needs_two_rounds),
 		cmocka_unit_test(states_have_names),
 		cmocka_unit_test(cancelling_terms_leave_nothing),
 		cmocka_unit_test(formulas_are_printed),

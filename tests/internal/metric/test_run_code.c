@@ -17,7 +17,7 @@ static int run(const char *code, const pfm_metric_operand_t *in, unsigned n,
 	return pfmi_metric_run_code(code, in, n, n, NULL, out);
 }
 
-static void instructions(void **state)
+static void each_instruction_computes_its_value(void **state)
 {
 	const pfm_metric_operand_t in[] = { { .value = 12, .known = 1 },
 		                            { .value = 5, .known = 1 },
@@ -242,7 +242,7 @@ static void slopes_are_those_of_differences(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(instructions),
+		cmocka_unit_test(each_instruction_computes_its_value),
 		cmocka_unit_test(operators_on_either_way),
 		cmocka_unit_test(the_machine_is_full_when_it_is_full),
 		cmocka_unit_test(refuses_invalid_code),

@@ -13,7 +13,7 @@ static void add(struct byte_buffer *b, uint8_t byte, size_t n)
 }
 
 /* Bytes that were read make room at the front; the rest keeps its contents. */
-static void room(void **state)
+static void bytes_that_were_read_make_room(void **state)
 {
 	struct byte_buffer b = { .data = NULL };
 	const uint8_t *at;
@@ -46,7 +46,7 @@ static void room(void **state)
 	free(b.data);
 }
 
-static void too_much(void **state)
+static void a_buffer_has_a_greatest_size(void **state)
 {
 	struct byte_buffer b = { .data = NULL };
 
@@ -61,7 +61,7 @@ static void too_much(void **state)
 	free(b.data);
 }
 
-static void numbers(void **state)
+static void numbers_are_appended_in_the_order_of_this_machine(void **state)
 {
 	struct byte_buffer b = { .data = NULL };
 	const uint32_t narrow = 0x01020304;
@@ -79,5 +79,6 @@ static void numbers(void **state)
 	free(b.data);
 }
 
-UNIT(perfdata_byte_buffer, cmocka_unit_test(room), cmocka_unit_test(too_much),
-     cmocka_unit_test(numbers));
+UNIT(perfdata_byte_buffer, cmocka_unit_test(bytes_that_were_read_make_room),
+     cmocka_unit_test(a_buffer_has_a_greatest_size),
+     cmocka_unit_test(numbers_are_appended_in_the_order_of_this_machine));

@@ -37,7 +37,7 @@ static struct sent_record pop(struct record_sorter *s)
 	return r;
 }
 
-static void oldest_first(void **state)
+static void the_oldest_record_comes_first(void **state)
 {
 	enum { N = 5000 };
 	static struct sent_record sent[N];
@@ -94,7 +94,7 @@ static void held_until_released(void **state)
 }
 
 /* The caller may change a staged record before it waits. */
-static void staged_records(void **state)
+static void a_staged_record_can_be_changed(void **state)
 {
 	struct record_sorter s = { .n_pending = 0 };
 	uint64_t words[3] = { 1, 2, 3 };
@@ -112,5 +112,5 @@ static void staged_records(void **state)
 	pfmi_perfdata_free_sorter(&s);
 }
 
-UNIT(perfdata_record_sorter, cmocka_unit_test(oldest_first), cmocka_unit_test(held_until_released),
-     cmocka_unit_test(staged_records));
+UNIT(perfdata_record_sorter, cmocka_unit_test(the_oldest_record_comes_first),
+     cmocka_unit_test(held_until_released), cmocka_unit_test(a_staged_record_can_be_changed));

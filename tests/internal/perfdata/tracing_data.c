@@ -50,7 +50,7 @@ static void expect_format(unsigned i, const char *text)
 	free(format);
 }
 
-static void numbers(void **state)
+static void the_number_of_a_tracepoint_is_compared_whole(void **state)
 {
 	(void)state;
 	assert_true(pfmi_perfdata_has_tracepoint_id("name: x\nID: 372\nformat:\n", 372));
@@ -252,5 +252,6 @@ static void no_room(void **state)
 
 #define CASE(NAME) cmocka_unit_test_setup_teardown(NAME, begin, end)
 
-UNIT(perfdata_tracing_data, cmocka_unit_test(numbers), CASE(which_text), CASE(without_mounts),
-     CASE(modifiers_are_no_name), CASE(byte_for_byte), CASE(it_is_added), CASE(no_room));
+UNIT(perfdata_tracing_data, cmocka_unit_test(the_number_of_a_tracepoint_is_compared_whole),
+     CASE(which_text), CASE(without_mounts), CASE(modifiers_are_no_name), CASE(byte_for_byte),
+     CASE(it_is_added), CASE(no_room));

@@ -15,7 +15,7 @@ static void expect_layout(const char *table, const char *reg, const char *drawn)
 }
 
 /* 21064 ICCSR; 21164 PMCTR; 21264 PCTR_CTL. */
-static void control_registers(void **state)
+static void control_registers_have_the_fields_of_their_manuals(void **state)
 {
 	(void)state;
 	expect_layout("ev4", "ICCSR", "pc1:0 pc0:3 mux0:8-11 mux1:32-34 disable:35-36");
@@ -45,7 +45,7 @@ static void registers_of_other_families(void **state)
 
 /* The event select bits of a counter belong to no other counter, except on EV67, where one mode
  * selects for both counters. */
-static void select_masks(void **state)
+static void select_bits_of_counters_do_not_overlap(void **state)
 {
 	static const char names[][6] = { "ev4", "ev5", "pca56", "ev6", "ev67" };
 
@@ -69,5 +69,6 @@ static void select_masks(void **state)
 	}
 }
 
-UNIT(pmu_alpha_layout, cmocka_unit_test(control_registers),
-     cmocka_unit_test(registers_of_other_families), cmocka_unit_test(select_masks));
+UNIT(pmu_alpha_layout, cmocka_unit_test(control_registers_have_the_fields_of_their_manuals),
+     cmocka_unit_test(registers_of_other_families),
+     cmocka_unit_test(select_bits_of_counters_do_not_overlap));

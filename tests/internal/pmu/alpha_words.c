@@ -129,7 +129,7 @@ static void rates_that_no_counter_has(void **state)
 }
 
 /* The largest value of each counter survives the round trip, the next one is refused. */
-static void counter_words(void **state)
+static void the_largest_value_of_a_counter_survives(void **state)
 {
 	(void)state;
 	for (size_t i = 1; i < COUNT(CHIPS); i++)
@@ -172,7 +172,7 @@ static void counter_words(void **state)
 	assert_int_equal(pfm_alpha_counter_word(4, 0, 0, NULL, &(uint64_t){ 0 }), PFMLIB_ERR_INVAL);
 }
 
-static void start_values(void **state)
+static void a_counter_starts_its_period_below_its_overflow(void **state)
 {
 	uint64_t v = 77;
 
@@ -408,9 +408,11 @@ static void levels_of_each_interrupt_priority(void **state)
 
 UNIT(pmu_alpha_words, cmocka_unit_test(counters_of_each_chip),
      cmocka_unit_test(rates_of_each_counter), cmocka_unit_test(words_of_rates),
-     cmocka_unit_test(rates_that_no_counter_has), cmocka_unit_test(counter_words),
-     cmocka_unit_test(start_values), cmocka_unit_test(words_of_modes),
-     cmocka_unit_test(words_of_profileme), cmocka_unit_test(calls_of_requests),
-     cmocka_unit_test(names_of_requests), cmocka_unit_test(masks_of_the_header),
-     cmocka_unit_test(bytes_and_buckets), cmocka_unit_test(empty_ranges_have_no_bytes),
+     cmocka_unit_test(rates_that_no_counter_has),
+     cmocka_unit_test(the_largest_value_of_a_counter_survives),
+     cmocka_unit_test(a_counter_starts_its_period_below_its_overflow),
+     cmocka_unit_test(words_of_modes), cmocka_unit_test(words_of_profileme),
+     cmocka_unit_test(calls_of_requests), cmocka_unit_test(names_of_requests),
+     cmocka_unit_test(masks_of_the_header), cmocka_unit_test(bytes_and_buckets),
+     cmocka_unit_test(empty_ranges_have_no_bytes),
      cmocka_unit_test(levels_of_each_interrupt_priority));

@@ -57,7 +57,7 @@ static void events_of_one_counter_are_refused(void **state)
 	pfm_close_context(ctx);
 }
 
-static void reserved_counters(void **state)
+static void reserved_counters_are_not_used(void **state)
 {
 	pfm_ctx_t *ctx = open_for("coreduo");
 	const pfmlib_regmask_t taken = { .bits = { 1 } };
@@ -78,7 +78,7 @@ static void reserved_counters(void **state)
 	pfm_close_context(ctx);
 }
 
-static void perf_attributes(void **state)
+static void levels_of_a_text_go_to_the_attribute(void **state)
 {
 	pfm_ctx_t *ctx = open_for("coreduo");
 	struct event ev = event_called(ctx, "LLC_Misses"),
@@ -119,7 +119,7 @@ static void exclusion_flags_reach_the_attributes(void **state)
 	pfm_close_context(ctx);
 }
 
-static void default_levels(void **state)
+static void levels_of_the_caller_replace_the_default_ones(void **state)
 {
 	(void)state;
 	for (unsigned i = 0; i < table_count_builtins(); i++) {
@@ -132,6 +132,8 @@ static void default_levels(void **state)
 }
 
 UNIT(pmu_dispatch, cmocka_unit_test(set_is_placed),
-     cmocka_unit_test(events_of_one_counter_are_refused), cmocka_unit_test(reserved_counters),
-     cmocka_unit_test(perf_attributes), cmocka_unit_test(exclusion_flags_reach_the_attributes),
-     cmocka_unit_test(default_levels));
+     cmocka_unit_test(events_of_one_counter_are_refused),
+     cmocka_unit_test(reserved_counters_are_not_used),
+     cmocka_unit_test(levels_of_a_text_go_to_the_attribute),
+     cmocka_unit_test(exclusion_flags_reach_the_attributes),
+     cmocka_unit_test(levels_of_the_caller_replace_the_default_ones));

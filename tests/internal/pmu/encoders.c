@@ -212,7 +212,7 @@ static void only_alpha_tables_have_alpha_properties(void **state)
 }
 
 /* A table of a later library may name an encoder that this one does not have. */
-static void unknown_encoders(void **state)
+static void tables_of_unknown_encoders_are_refused(void **state)
 {
 	static const unsigned encoders[] = { ENCODER_NONE, N_ENCODERS, N_ENCODERS + 1, 0xffff };
 
@@ -272,5 +272,6 @@ static void levels_switched_off(void **state)
 
 UNIT(pmu_encoders, cmocka_unit_test(every_table_has_an_encoder_with_registers),
      cmocka_unit_test(fields_of_registers),
-     cmocka_unit_test(only_alpha_tables_have_alpha_properties), cmocka_unit_test(unknown_encoders),
+     cmocka_unit_test(only_alpha_tables_have_alpha_properties),
+     cmocka_unit_test(tables_of_unknown_encoders_are_refused),
      cmocka_unit_test(levels_switched_off));

@@ -214,7 +214,7 @@ static void user_fields_replace_row_values(void **state)
 
 /* Unit masks by number: group after group, each with its own bits. The first mask of a group
  * replaces the group's default. */
-static void unit_masks(void **state)
+static void masks_set_the_bits_of_their_groups(void **state)
 {
 	unsigned seen = 0;
 
@@ -261,4 +261,5 @@ static void unit_masks(void **state)
 
 UNIT(pmu_event, cmocka_unit_test(bits_of_fields), cmocka_unit_test(rows_become_events),
      cmocka_unit_test(event_without_a_row_has_presets),
-     cmocka_unit_test(user_fields_replace_row_values), cmocka_unit_test(unit_masks));
+     cmocka_unit_test(user_fields_replace_row_values),
+     cmocka_unit_test(masks_set_the_bits_of_their_groups));

@@ -170,7 +170,7 @@ static struct table *make_table_with_parameters(void)
 	return pfmi_table_finish_build(&b);
 }
 
-static void event_parameters(void **state)
+static void an_event_without_its_parameters_is_refused(void **state)
 {
 	struct table *t = make_table_with_parameters();
 	struct placement where;
@@ -211,4 +211,4 @@ static void event_parameters(void **state)
 
 UNIT(pmu_format, cmocka_unit_test(counter_in_the_code), cmocka_unit_test(counter_of_cycles),
      cmocka_unit_test(no_counter_of_cycles), cmocka_unit_test(unavailable_counters_are_refused),
-     cmocka_unit_test(event_parameters));
+     cmocka_unit_test(an_event_without_its_parameters_is_refused));

@@ -17,7 +17,7 @@ static uint64_t code_of(const struct table *t, uint32_t row)
 }
 
 /* Each event at each combination of levels, on each of its counters. */
-static void build_perfctl(void **state)
+static void control_registers_have_event_and_levels(void **state)
 {
 	const struct table *t = get_mips_table();
 
@@ -51,7 +51,7 @@ static void build_perfctl(void **state)
 }
 
 /* Bit 7 of the kernel's event number means odd counters: the even ones cannot count the event. */
-static void odd_counters(void **state)
+static void events_of_odd_counters_have_bit_7(void **state)
 {
 	const struct table *t = get_mips_table();
 	unsigned odd = 0;
@@ -98,7 +98,7 @@ static void mips_levels_have_no_perf_attribute(void **state)
 	}
 }
 
-static void register_names(void **state)
+static void registers_of_four_counters_have_names(void **state)
 {
 	static const char *const good[] = { "PERFCTL0", "perfctl3", "PMC1", "pmc2" };
 	static const char *const bad[] = { "PERFCTL", "PERFCTL4",  "PERFCTL10", "PERFCTL1x",
@@ -124,5 +124,7 @@ static void register_names(void **state)
 	}
 }
 
-UNIT(pmu_mips, cmocka_unit_test(build_perfctl), cmocka_unit_test(odd_counters),
-     cmocka_unit_test(mips_levels_have_no_perf_attribute), cmocka_unit_test(register_names));
+UNIT(pmu_mips, cmocka_unit_test(control_registers_have_event_and_levels),
+     cmocka_unit_test(events_of_odd_counters_have_bit_7),
+     cmocka_unit_test(mips_levels_have_no_perf_attribute),
+     cmocka_unit_test(registers_of_four_counters_have_names));

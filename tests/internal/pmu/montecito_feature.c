@@ -21,7 +21,7 @@ static void no_features_clear_the_output(void **state)
 }
 
 /* The EAR of an event uses the request's levels, the EAR of the settings uses its own. */
-static void instruction_ears(void **state)
+static void the_ear_of_an_event_has_the_levels_of_the_request(void **state)
 {
 	struct asked *a = begin(2);
 
@@ -57,7 +57,7 @@ static void instruction_ears(void **state)
 	assert_int_equal(plan(a), PFMLIB_SUCCESS);
 }
 
-static void data_ears(void **state)
+static void each_kind_of_data_ear_has_its_registers(void **state)
 {
 	static const struct {
 		unsigned ear, mode;
@@ -115,7 +115,7 @@ static void ears_of_two_events(void **state)
 	}
 }
 
-static void opcode_matchers(void **state)
+static void opcode_matchers_fill_their_registers(void **state)
 {
 	struct asked *a = begin(1);
 	const uint64_t most = (UINT64_C(1) << 41) - 1;
@@ -144,7 +144,7 @@ static void opcode_matchers(void **state)
 
 #define TRACE " 38 39 48 49 50 51 52 53 54 55 56 57 58 59 60 61 62 63"
 
-static void trace_buffer(void **state)
+static void the_trace_buffer_fills_its_registers(void **state)
 {
 	struct asked *a = begin(2);
 	pfmlib_mont_etb_t *e = &a->in.pfp_mont_etb;
@@ -236,7 +236,7 @@ static void values_that_do_not_fit(void **state)
 	refused(a, PFMLIB_ERR_INVAL, 0);
 }
 
-static void instruction_addresses(void **state)
+static void the_ip_ear_fills_its_registers(void **state)
 {
 	struct asked *a = begin(1);
 
@@ -317,8 +317,10 @@ static void refuses_requests_for_unavailable_registers(void **state)
 }
 
 UNIT(pmu_montecito_feature, cmocka_unit_test(no_features_clear_the_output),
-     cmocka_unit_test(instruction_ears), cmocka_unit_test(data_ears),
-     cmocka_unit_test(ears_of_two_events), cmocka_unit_test(opcode_matchers),
-     cmocka_unit_test(trace_buffer), cmocka_unit_test(instruction_addresses),
-     cmocka_unit_test(values_that_do_not_fit), cmocka_unit_test(counters_of_events),
+     cmocka_unit_test(the_ear_of_an_event_has_the_levels_of_the_request),
+     cmocka_unit_test(each_kind_of_data_ear_has_its_registers),
+     cmocka_unit_test(ears_of_two_events), cmocka_unit_test(opcode_matchers_fill_their_registers),
+     cmocka_unit_test(the_trace_buffer_fills_its_registers),
+     cmocka_unit_test(the_ip_ear_fills_its_registers), cmocka_unit_test(values_that_do_not_fit),
+     cmocka_unit_test(counters_of_events),
      cmocka_unit_test(refuses_requests_for_unavailable_registers));

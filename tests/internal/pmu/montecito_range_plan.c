@@ -3,7 +3,7 @@
 #include "montecito_request.h"
 
 /* One block, fine mode, both pairs of prefetch events. */
-static void code_ranges(void **state)
+static void code_ranges_take_blocks_or_fine_mode(void **state)
 {
 	struct asked *a = begin(1);
 	pfmlib_mont_input_rr_t *in = &a->in.pfp_mont_irange;
@@ -199,7 +199,7 @@ static void refuses_impossible_data_ranges(void **state)
 	refused(a, PFMLIB_ERR_INVAL, -1);
 }
 
-UNIT(pmu_montecito_range_plan, cmocka_unit_test(code_ranges),
+UNIT(pmu_montecito_range_plan, cmocka_unit_test(code_ranges_take_blocks_or_fine_mode),
      cmocka_unit_test(refuses_impossible_code_ranges),
      cmocka_unit_test(ranges_of_retired_instructions), cmocka_unit_test(channels_of_pmc41),
      cmocka_unit_test(refuses_impossible_data_ranges));

@@ -150,7 +150,7 @@ static void comparison_fields_imply_compare(void **state)
 	}
 }
 
-static void register_layouts(void **state)
+static void escrs_and_cccrs_have_their_fields(void **state)
 {
 	unsigned n;
 
@@ -167,4 +167,4 @@ static void register_layouts(void **state)
 
 UNIT(pmu_netburst, cmocka_unit_test(random_sets_are_placed_or_refused),
      cmocka_unit_test(register_values_of_events), cmocka_unit_test(comparison_fields_imply_compare),
-     cmocka_unit_test(register_layouts));
+     cmocka_unit_test(escrs_and_cccrs_have_their_fields));

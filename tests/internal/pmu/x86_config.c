@@ -26,7 +26,7 @@ static void expect_extra_register(const char *pmu, const char *text, uint32_t ms
 	pfm_close_context(ctx);
 }
 
-static void extra_registers(void **state)
+static void events_have_the_extra_registers_of_their_fields(void **state)
 {
 	(void)state;
 	expect_extra_register("skl", "MEM_LOAD_RETIRED.L3_MISS", 0, 0);
@@ -76,5 +76,5 @@ static void filters_exclude_fixed_counters(void **state)
 	pfm_close_context(ctx);
 }
 
-UNIT(pmu_x86_config, cmocka_unit_test(extra_registers), cmocka_unit_test(keys_of_registers),
-     cmocka_unit_test(filters_exclude_fixed_counters));
+UNIT(pmu_x86_config, cmocka_unit_test(events_have_the_extra_registers_of_their_fields),
+     cmocka_unit_test(keys_of_registers), cmocka_unit_test(filters_exclude_fixed_counters));

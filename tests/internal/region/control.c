@@ -74,7 +74,7 @@ static void start_and_stop(void **state)
 	run_story(start_and_stop_story);
 }
 
-static void stop_inside(void **state)
+static void a_stop_inside_of_a_region_ends_its_visit(void **state)
 {
 	(void)state;
 	run_story(stop_inside_story);
@@ -86,5 +86,6 @@ static void failed_start_is_reported(void **state)
 	run_story(refused_story);
 }
 
-UNIT(region_control, cmocka_unit_test(start_and_stop), cmocka_unit_test(stop_inside),
+UNIT(region_control, cmocka_unit_test(start_and_stop),
+     cmocka_unit_test(a_stop_inside_of_a_region_ends_its_visit),
      cmocka_unit_test(failed_start_is_reported));

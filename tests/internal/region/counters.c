@@ -59,7 +59,7 @@ static void system_event_sums_its_cpus(void **state)
 	fclose(b);
 }
 
-static void switching_rounds(void **state)
+static void rounds_take_turns(void **state)
 {
 	struct made_regions m;
 	struct round rounds[2];
@@ -141,7 +141,7 @@ static void wall_clock_advances(void **state)
 }
 
 UNIT(region_counters, cmocka_unit_test(group_reading_has_times_and_counts),
-     cmocka_unit_test(system_event_sums_its_cpus), cmocka_unit_test(switching_rounds),
+     cmocka_unit_test(system_event_sums_its_cpus), cmocka_unit_test(rounds_take_turns),
      cmocka_unit_test(refused_events_leave_empty_groups),
      cmocka_unit_test(a_disabled_leader_has_enabled_members),
      cmocka_unit_test(wall_clock_advances));

@@ -174,7 +174,7 @@ static void cost_of_visits_inside(void **state)
 }
 
 /* Mean and deviations as of all visits one by one. */
-static void merged_sums(void **state)
+static void merged_sums_equal_those_of_all_visits(void **state)
 {
 	struct times a = { .visits = 2,
 		           .outermost = 2,
@@ -221,4 +221,4 @@ static void merged_sums(void **state)
 
 UNIT(region_entry, cmocka_unit_test(entry_is_found_again), cmocka_unit_test(visits_are_added),
      cmocka_unit_test(deviations_of_large_values), cmocka_unit_test(cost_of_visits_inside),
-     cmocka_unit_test(merged_sums));
+     cmocka_unit_test(merged_sums_equal_those_of_all_visits));

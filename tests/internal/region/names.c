@@ -21,7 +21,7 @@ static void equal_names_are_one_region(void **state)
 	assert_int_not_equal(pfmi_region_find_or_make_number("names: "), number);
 }
 
-static void missing_names(void **state)
+static void a_region_without_a_name_is_empty(void **state)
 {
 	(void)state;
 	assert_null(pfm_find_region(NULL));
@@ -51,5 +51,5 @@ static void table_grows_with_names(void **state)
 	}
 }
 
-UNIT(region_names, cmocka_unit_test(equal_names_are_one_region), cmocka_unit_test(missing_names),
-     cmocka_unit_test(table_grows_with_names));
+UNIT(region_names, cmocka_unit_test(equal_names_are_one_region),
+     cmocka_unit_test(a_region_without_a_name_is_empty), cmocka_unit_test(table_grows_with_names));

@@ -3,7 +3,7 @@
 #include "units.h"
 #include "region/region.h"
 
-static void initial_state(void **state)
+static void regions_are_undecided_at_first(void **state)
 {
 	(void)state;
 	assert_int_equal(perfmon_regions_active, -1); /* undecided */
@@ -34,5 +34,6 @@ static void lock_inside_a_call_keeps_its_state(void **state)
 	pfmi_region_caller.busy = 0;
 }
 
-UNIT(region_state, cmocka_unit_test(initial_state), cmocka_unit_test(lock_makes_the_caller_busy),
+UNIT(region_state, cmocka_unit_test(regions_are_undecided_at_first),
+     cmocka_unit_test(lock_makes_the_caller_busy),
      cmocka_unit_test(lock_inside_a_call_keeps_its_state));

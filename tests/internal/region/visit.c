@@ -43,7 +43,7 @@ static void nested_visits_are_inside_their_parent(void **state)
 }
 
 /* A begins, B begins, A ends, B ends: until A ends, B is inside A. */
-static void overlapping_visits(void **state)
+static void a_visit_is_inside_the_one_that_ends_later(void **state)
 {
 	pfm_region_t *a = pfm_find_region("visit: a"), *b = pfm_find_region("visit: b");
 	struct made_regions m;
@@ -153,6 +153,7 @@ static void deep_stack_grows(void **state)
 }
 
 UNIT(region_visit, cmocka_unit_test(nested_visits_are_inside_their_parent),
-     cmocka_unit_test(overlapping_visits), cmocka_unit_test(unmatched_ends_are_counted),
+     cmocka_unit_test(a_visit_is_inside_the_one_that_ends_later),
+     cmocka_unit_test(unmatched_ends_are_counted),
      cmocka_unit_test(calls_in_signal_handlers_are_missed),
      cmocka_unit_test(reset_clears_ended_visits), cmocka_unit_test(deep_stack_grows));

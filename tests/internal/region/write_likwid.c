@@ -40,7 +40,7 @@ static void parents_are_added(void **state)
 	unmake_regions(&m);
 }
 
-static void long_tags(void **state)
+static void long_tags_are_written_whole(void **state)
 {
 	struct made_regions m;
 	struct made_results made;
@@ -59,4 +59,4 @@ static void long_tags(void **state)
 }
 
 UNIT(region_write_likwid, cmocka_unit_test(one_region_in_two_threads),
-     cmocka_unit_test(parents_are_added), cmocka_unit_test(long_tags));
+     cmocka_unit_test(parents_are_added), cmocka_unit_test(long_tags_are_written_whole));

@@ -354,7 +354,7 @@ static void refuses_trailers_that_do_not_fit(void **state)
 	assert_false(pfmi_sampling_swap_record(&l, p.theirs, p.n));
 }
 
-static void namespaces(void **state)
+static void records_of_namespaces_are_swapped(void **state)
 {
 	const struct record_layout l = { .fields = PFM_SAMPLE_TIME, .has_trailers = true };
 
@@ -374,7 +374,7 @@ static void namespaces(void **state)
 	assert_false(pfmi_sampling_swap_record(&l, p.theirs, p.n));
 }
 
-static void readings(void **state)
+static void records_of_readings_are_swapped(void **state)
 {
 	(void)state;
 	for (unsigned format = 0; format < 32; format++) {
@@ -392,5 +392,6 @@ UNIT(sampling_record_swap, cmocka_unit_test(swaps_samples_with_every_pair_of_fie
      cmocka_unit_test(swaps_samples_with_all_fields), cmocka_unit_test(refuses_cut_samples),
      cmocka_unit_test(refuses_lengths_beyond_the_record),
      cmocka_unit_test(records_and_their_trailers), cmocka_unit_test(records_without_trailers),
-     cmocka_unit_test(refuses_trailers_that_do_not_fit), cmocka_unit_test(namespaces),
-     cmocka_unit_test(readings));
+     cmocka_unit_test(refuses_trailers_that_do_not_fit),
+     cmocka_unit_test(records_of_namespaces_are_swapped),
+     cmocka_unit_test(records_of_readings_are_swapped));

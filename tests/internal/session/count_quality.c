@@ -37,7 +37,7 @@ static uint64_t by_long_division(uint64_t raw, uint64_t enabled, uint64_t runnin
 	return rest && rest >= running - rest && q != UINT64_MAX ? q + 1 : q;
 }
 
-static void extrapolation(void **state)
+static void extrapolated_values_do_not_overflow(void **state)
 {
 	static const uint64_t edges[] = { 0,
 		                          1,
@@ -74,7 +74,7 @@ static void extrapolation(void **state)
 }
 
 /* Thirds and halves, computed by hand. */
-static void rounding(void **state)
+static void extrapolated_values_are_rounded(void **state)
 {
 	(void)state;
 	assert_true(pfmi_session_extrapolate_value(1, 4, 3) == 1);
@@ -113,7 +113,7 @@ static void expect_between(pfm_count_t a, pfm_count_t b, int is_level, uint64_t 
 		         (unsigned long long)value, pfm_quality_name(quality));
 }
 
-static void differences(void **state)
+static void a_difference_has_the_quality_of_its_interval(void **state)
 {
 	const int exact = PFM_QUALITY_EXACT, scaled = PFM_QUALITY_SCALED,
 		  partial = PFM_QUALITY_PARTIAL, none = PFM_QUALITY_NOT_COUNTED,
@@ -160,7 +160,7 @@ static void differences(void **state)
 	               exact, PFM_CAUSE_NONE);
 }
 
-static void differences_refused(void **state)
+static void differences_refuse_wrong_arguments(void **state)
 {
 	pfm_count_t a = reading(1, 1, 1, 0), d = PFM_INIT(d);
 
@@ -198,7 +198,7 @@ static void qualities_of_counters(void **state)
 }
 
 /* Each quality and cause of the header has a name of its own; other numbers have none. */
-static void names(void **state)
+static void each_quality_and_cause_has_its_name(void **state)
 {
 	(void)state;
 	for (unsigned i = 0; i <= PFM_QUALITY_SIMULATED; i++)
@@ -264,7 +264,9 @@ static void the_first_reason_stays(void **state)
 	assert_string_equal(c.status.remedy, "ask");
 }
 
-UNIT(session_count_quality, cmocka_unit_test(extrapolation), cmocka_unit_test(rounding),
-     cmocka_unit_test(differences), cmocka_unit_test(differences_refused), cmocka_unit_test(names),
-     cmocka_unit_test(qualities_of_counters), cmocka_unit_test(a_late_cpu_has_nothing),
-     cmocka_unit_test(the_first_reason_stays));
+UNIT(session_count_quality, cmocka_unit_test(extrapolated_values_do_not_overflow),
+     cmocka_unit_test(extrapolated_values_are_rounded),
+     cmocka_unit_test(a_difference_has_the_quality_of_its_interval),
+     cmocka_unit_test(differences_refuse_wrong_arguments),
+     cmocka_unit_test(each_quality_and_cause_has_its_name), cmocka_unit_test(qualities_of_counters),
+     cmocka_unit_test(a_late_cpu_has_nothing), cmocka_unit_test(the_first_reason_stays));

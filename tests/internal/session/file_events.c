@@ -65,7 +65,7 @@ static void levels_and_energy(void **state)
 	done(NULL);
 }
 
-static void groups(void **state)
+static void sensors_of_a_group_are_read_together(void **state)
 {
 	(void)state;
 	make_sensors();
@@ -103,7 +103,7 @@ static void files_without_a_number(void **state)
 	}
 }
 
-static void refusals(void **state)
+static void a_number_without_a_file_is_not_counted(void **state)
 {
 	(void)state;
 	make_sensors();
@@ -180,5 +180,6 @@ static void usage_of_a_gpu(void **state)
 }
 
 UNIT(session_file_events, cmocka_unit_test(usage_of_a_gpu), cmocka_unit_test(levels_and_energy),
-     cmocka_unit_test(groups), cmocka_unit_test(files_without_a_number),
-     cmocka_unit_test(refusals));
+     cmocka_unit_test(sensors_of_a_group_are_read_together),
+     cmocka_unit_test(files_without_a_number),
+     cmocka_unit_test(a_number_without_a_file_is_not_counted));

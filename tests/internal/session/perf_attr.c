@@ -17,7 +17,7 @@ static void fill(union filled *to, const perfmon_attr_t *from, size_t room, int 
 	assert_int_equal(pfmi_perf_fill_attr(from, (struct perf_attr *)&to->attr, room), rc);
 }
 
-static void words(void **state)
+static void words_of_an_event_go_to_the_attr(void **state)
 {
 	const perfmon_attr_t from = { .type = 0x80000004,
 		                      .config = UINT64_MAX - 1,
@@ -64,7 +64,7 @@ static void later_words_need_a_larger_struct(void **state)
 }
 
 /* What lies behind the caller's struct stays unchanged, whatever the version of its header. */
-static void room(void **state)
+static void bytes_behind_the_struct_stay(void **state)
 {
 	const perfmon_attr_t from = { .type = 4, .config = 5 };
 
@@ -169,7 +169,7 @@ static void flags_have_the_bits_of_the_kernels_header(void **state)
 }
 
 /* A breakpoint has its kind in bp_type, beside its address and length. */
-static void breakpoints(void **state)
+static void a_breakpoint_has_its_kind_in_bp_type(void **state)
 {
 	const perfmon_attr_t from = {
 		.type = PERF_TYPE_BREAKPOINT, .config = 3, .config1 = 0x7fff0000, .config2 = 8
@@ -184,7 +184,7 @@ static void breakpoints(void **state)
 
 /* Levels follow the text; other switches are set where the text sets them and unchanged otherwise.
  */
-static void switches(void **state)
+static void levels_follow_the_text_and_switches_stay(void **state)
 {
 	(void)state;
 	for (unsigned asked = 0; asked < 256; asked++)
@@ -219,7 +219,7 @@ static void switches(void **state)
 
 /* The public call refuses a missing encoding, an event that the kernel cannot count, and an event
  * of another processor. */
-static void refusals(void **state)
+static void events_that_the_kernel_cannot_count_are_refused(void **state)
 {
 	pfm_ctx_options_t options = { .size = sizeof(options),
 		                      .flags = PFM_CTX_NO_HOST | PFM_CTX_NO_IMAGES };
@@ -264,6 +264,10 @@ static void refusals(void **state)
 	                 PFMLIB_ERR_INVAL);
 }
 
-UNIT(session_perf_attr, cmocka_unit_test(words), cmocka_unit_test(later_words_need_a_larger_struct),
-     cmocka_unit_test(room), cmocka_unit_test(flags_have_the_bits_of_the_kernels_header),
-     cmocka_unit_test(breakpoints), cmocka_unit_test(switches), cmocka_unit_test(refusals));
+UNIT(session_perf_attr, cmocka_unit_test(words_of_an_event_go_to_the_attr),
+     cmocka_unit_test(later_words_need_a_larger_struct),
+     cmocka_unit_test(bytes_behind_the_struct_stay),
+     cmocka_unit_test(flags_have_the_bits_of_the_kernels_header),
+     cmocka_unit_test(a_breakpoint_has_its_kind_in_bp_type),
+     cmocka_unit_test(levels_follow_the_text_and_switches_stay),
+     cmocka_unit_test(events_that_the_kernel_cannot_count_are_refused));

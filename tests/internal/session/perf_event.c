@@ -166,7 +166,7 @@ static int interrupted(const struct sys *sys, struct perf_attr *a, int pid, int 
 	return tries-- > 1 ? -EINTR : answer;
 }
 
-static void signals(void **state)
+static void an_interrupted_open_is_tried_again(void **state)
 {
 	const struct sys sys = { .perf_event_open = interrupted };
 	struct perf_attr a = { .config = 5 };
@@ -322,6 +322,6 @@ static void a_control_groups_time_that_starts_with_the_kernel(void **state)
 
 UNIT(session_perf_event, MADE(reads_groups_at_once), MADE(leaders_and_members),
      MADE(boxes_and_wishes), cmocka_unit_test(samples_of_the_kernel_alone),
-     cmocka_unit_test(signals), OPENED(is_there_such_a_call), OPENED(control_groups),
-     OPENED(a_control_group_at_descriptor_0),
+     cmocka_unit_test(an_interrupted_open_is_tried_again), OPENED(is_there_such_a_call),
+     OPENED(control_groups), OPENED(a_control_group_at_descriptor_0),
      OPENED(a_control_groups_time_that_starts_with_the_kernel));

@@ -51,7 +51,7 @@ static void expect_moved(bool moved)
 	assert_true(counts[0].value > 0);
 }
 
-static void recorded_x86(void **state)
+static void another_model_is_noticed_after_a_second(void **state)
 {
 	(void)state;
 	fake_begin(&fake);
@@ -76,7 +76,7 @@ static void recorded_x86(void **state)
 	done(NULL);
 }
 
-static void by_cpuid(void **state)
+static void cpuid_tells_of_another_processor(void **state)
 {
 	(void)state;
 	fake_begin(&fake);
@@ -95,7 +95,7 @@ static void by_cpuid(void **state)
 	done(NULL);
 }
 
-static void midr(void **state)
+static void midr_tells_of_another_processor(void **state)
 {
 	(void)state;
 	fake_begin(&fake);
@@ -118,7 +118,7 @@ static void midr(void **state)
 }
 
 /* The caller chose the processor, so a change of the machine does not matter. */
-static void chosen_processor(void **state)
+static void a_chosen_processor_does_not_change(void **state)
 {
 	(void)state;
 	fake_begin(&fake);
@@ -134,7 +134,7 @@ static void chosen_processor(void **state)
 }
 
 /* A difference of two readings is as partial as the second. */
-static void differences(void **state)
+static void a_difference_across_a_change_is_partial(void **state)
 {
 	pfm_count_t before = PFM_INIT(before), d = PFM_INIT(d);
 
@@ -154,5 +154,8 @@ static void differences(void **state)
 	done(NULL);
 }
 
-UNIT(session_processor_change, cmocka_unit_test(recorded_x86), cmocka_unit_test(by_cpuid),
-     cmocka_unit_test(midr), cmocka_unit_test(chosen_processor), cmocka_unit_test(differences));
+UNIT(session_processor_change, cmocka_unit_test(another_model_is_noticed_after_a_second),
+     cmocka_unit_test(cpuid_tells_of_another_processor),
+     cmocka_unit_test(midr_tells_of_another_processor),
+     cmocka_unit_test(a_chosen_processor_does_not_change),
+     cmocka_unit_test(a_difference_across_a_change_is_partial));

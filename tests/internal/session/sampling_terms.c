@@ -18,7 +18,7 @@ static const char *rest(const char *text, bool taken)
 	return left;
 }
 
-static void every_term(void **state)
+static void each_term_is_taken_out_of_the_text(void **state)
 {
 	(void)state;
 	assert_string_equal(rest("cycles:period=1000", true), "cycles");
@@ -50,7 +50,7 @@ static void every_term(void **state)
 	assert_true(member.freq == 5 && member.period == 0);
 }
 
-static void others_stay(void **state)
+static void other_words_stay_in_the_text(void **state)
 {
 	static const char *const texts[] = { "",
 		                             "cycles",
@@ -79,7 +79,7 @@ static void others_stay(void **state)
 }
 
 /* Bad values are refused at their place. */
-static void bad_values(void **state)
+static void bad_values_are_refused_at_their_place(void **state)
 {
 	static const struct {
 		const char *text, *bad;
@@ -137,7 +137,7 @@ static void terms_of_a_pmu(void **state)
 }
 
 /* Texts composed of terms and other words keep the other words in order. */
-static void any_mixture(void **state)
+static void other_words_keep_their_order(void **state)
 {
 	static const char *const ours[] = { "period=4000", "freq=99", "precise=2", "pinned",
 		                            "excl" };
@@ -166,5 +166,7 @@ static void any_mixture(void **state)
 	}
 }
 
-UNIT(session_sampling_terms, cmocka_unit_test(every_term), cmocka_unit_test(others_stay),
-     cmocka_unit_test(bad_values), cmocka_unit_test(terms_of_a_pmu), cmocka_unit_test(any_mixture));
+UNIT(session_sampling_terms, cmocka_unit_test(each_term_is_taken_out_of_the_text),
+     cmocka_unit_test(other_words_stay_in_the_text),
+     cmocka_unit_test(bad_values_are_refused_at_their_place), cmocka_unit_test(terms_of_a_pmu),
+     cmocka_unit_test(other_words_keep_their_order));

@@ -364,7 +364,7 @@ static void a_watchdog_without_a_counter_is_no_cause(void **state)
 	assert_null(strstr(is_about(0).evidence, "watchdog"));
 }
 
-static void extrapolation(void **state)
+static void values_are_scaled_by_their_share_of_time(void **state)
 {
 	static const uint64_t max = UINT64_MAX;
 	static const struct {
@@ -525,7 +525,7 @@ int main(void)
 		CASE(a_pinned_event_may_lose_some_of_its_counters),
 		CASE(no_type_of_core_found_a_counter),
 		CASE(a_watchdog_without_a_counter_is_no_cause),
-		cmocka_unit_test(extrapolation),
+		cmocka_unit_test(values_are_scaled_by_their_share_of_time),
 		CASE(differences_are_judged_by_their_own_times),
 		CASE(levels_are_marked),
 	};

@@ -170,7 +170,7 @@ static void open_modes_are_other_flags_elsewhere(void **state)
 	}
 }
 
-static void distinguishes_obstacles(void **state)
+static void each_obstacle_of_the_device_has_its_cause(void **state)
 {
 	struct fixture *f = begin(ALPHA_DEVICE_EV5, 1, 100, ALPHA_DEVICE_UNBOUND);
 
@@ -634,7 +634,7 @@ int main(void)
 		cmocka_unit_test(requests_come_in_the_golden_order),
 		cmocka_unit_test(a_busy_device_is_tried_once_more_and_then_explained),
 		cmocka_unit_test(open_modes_are_other_flags_elsewhere),
-		cmocka_unit_test(distinguishes_obstacles),
+		cmocka_unit_test(each_obstacle_of_the_device_has_its_cause),
 		cmocka_unit_test(errors_of_open_have_causes),
 		cmocka_unit_test(settings_the_device_refuses),
 		cmocka_unit_test(errors_while_counting_are_handed_on),

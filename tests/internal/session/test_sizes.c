@@ -300,7 +300,7 @@ static unsigned char *fill_full_size(const struct out *out)
 }
 
 /* Every byte the library writes into a struct of its own size is written in every other size. */
-static void every_length(void **state)
+static void structs_of_every_size_get_their_bytes(void **state)
 {
 	(void)state;
 	for (unsigned i = 0; i < N_OUTS; i++) {
@@ -570,7 +570,7 @@ int main(void)
 {
 	static const char *const texts[] = { "page-faults", "context-switches" };
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_length),
+		cmocka_unit_test(structs_of_every_size_get_their_bytes),
 		cmocka_unit_test(length_of_0_is_that_of_the_first_version),
 		cmocka_unit_test(refuses_sizes_that_do_not_hold_themselves),
 		cmocka_unit_test(options_of_every_length),

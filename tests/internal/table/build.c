@@ -124,7 +124,7 @@ static void builder_adds_fields(void **state)
 }
 
 /* Adjacent bits merge into one range of at most 64 bits. */
-static void wide_fields(void **state)
+static void adjacent_bits_merge_up_to_64(void **state)
 {
 	static const struct bitrange ranges[][2] = {
 		{ { .width = 63 }, { .config_word = 1, .width = 1 } },
@@ -288,7 +288,7 @@ static void names_of_rows(void **state)
 }
 
 /* Many elements of each kind, so that each array grows several times. */
-static void many_rows(void **state)
+static void arrays_of_a_table_grow(void **state)
 {
 	enum { ROWS = 3000 };
 	struct table_builder b;
@@ -348,7 +348,7 @@ static void builder_without_memory(void **state)
 
 UNIT(table_build, cmocka_unit_test(an_empty_table),
      cmocka_unit_test(control_characters_become_blanks), cmocka_unit_test(builder_adds_fields),
-     cmocka_unit_test(wide_fields), cmocka_unit_test(accepts_255_fields),
+     cmocka_unit_test(adjacent_bits_merge_up_to_64), cmocka_unit_test(accepts_255_fields),
      cmocka_unit_test(builder_adds_features), cmocka_unit_test(row_values_of_any_size),
      cmocka_unit_test(rows_that_are_taken_back), cmocka_unit_test(names_of_rows),
-     cmocka_unit_test(many_rows), cmocka_unit_test(builder_without_memory));
+     cmocka_unit_test(arrays_of_a_table_grow), cmocka_unit_test(builder_without_memory));

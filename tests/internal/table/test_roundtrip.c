@@ -820,7 +820,7 @@ static void an_invented_processor_from_an_image(void **state)
 }
 
 /* Round trips of vendors' lists, where they are installed. */
-static void imported_lists(void **state)
+static void imported_lists_survive_the_round_trip(void **state)
 {
 	struct tally tally = { 0 };
 	char data[512], arguments[1200];
@@ -1054,7 +1054,7 @@ int main(void)
 		cmocka_unit_test(codes_and_masks_mean_the_same_in_all_digits),
 		cmocka_unit_test_teardown(rows_beside_the_one_that_numbers_mean, remove_image),
 		cmocka_unit_test_teardown(an_invented_processor_from_an_image, remove_image),
-		cmocka_unit_test_teardown(imported_lists, remove_image),
+		cmocka_unit_test_teardown(imported_lists_survive_the_round_trip, remove_image),
 		cmocka_unit_test(every_row_is_found_from_its_register),
 	};
 

@@ -360,7 +360,7 @@ static void indexes_of_a_table(void **state)
 
 /* Control characters at every position of an eight-byte word, also two-byte characters that cross
  * words. */
-static void control_characters(void **state)
+static void control_characters_are_refused_anywhere(void **state)
 {
 	static const struct {
 		const char *s;
@@ -528,7 +528,7 @@ static void errata_of_a_table(void **state)
 }
 
 /* Bits that this version does not know, of tables and of their parts. */
-static void unknown_bits(void **state)
+static void unknown_bits_are_refused(void **state)
 {
 	struct table *t = make_table();
 	struct field *f = (struct field *)(void *)((char *)t + t->fields);
@@ -549,6 +549,7 @@ UNIT(table_verify, cmocka_unit_test(arrays_of_a_table), cmocka_unit_test(errata_
      cmocka_unit_test(strings_of_matches), cmocka_unit_test(damaged_heads_are_refused),
      cmocka_unit_test(strings_of_a_table), cmocka_unit_test(fields_of_a_table),
      cmocka_unit_test(rows_of_a_table), cmocka_unit_test(bits_of_a_row),
-     cmocka_unit_test(indexes_of_a_table), cmocka_unit_test(control_characters),
+     cmocka_unit_test(indexes_of_a_table),
+     cmocka_unit_test(control_characters_are_refused_anywhere),
      cmocka_unit_test(processors_that_encoders_know),
-     cmocka_unit_test(flags_that_encoders_do_not_obey), cmocka_unit_test(unknown_bits));
+     cmocka_unit_test(flags_that_encoders_do_not_obey), cmocka_unit_test(unknown_bits_are_refused));

@@ -188,7 +188,7 @@ static void share_counters(struct fake *f, struct fake_event *e)
 		e->running = 150000;
 }
 
-static void shared_counters(void **state)
+static void a_shared_counter_is_a_note(void **state)
 {
 	(void)state;
 	fake_recorded(&fake, "hybrid");
@@ -228,7 +228,7 @@ int main(void)
 		cmocka_unit_test(kinds_of_cores_are_added),
 		cmocka_unit_test(hybrid_without_the_event),
 		cmocka_unit_test(counters_that_others_hold),
-		cmocka_unit_test(shared_counters),
+		cmocka_unit_test(a_shared_counter_is_a_note),
 		cmocka_unit_test(no_time_at_all),
 	};
 

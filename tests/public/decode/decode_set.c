@@ -66,7 +66,7 @@ static void expect_back(const char *pmu, const char *const *texts, unsigned n)
 	pfm_close_context(ctx);
 }
 
-static void dispatched_sets(void **state)
+static void dispatched_sets_decode_to_their_events(void **state)
 {
 	static const char *const coreduo[] = { "LLC_Misses", "FP_Assist" };
 	static const char *const skx[] = { "L2_RQSTS.MISS", "LONGEST_LAT_CACHE.MISS",
@@ -103,7 +103,7 @@ static pfm_reg_t reg_of(unsigned kind, unsigned num, uint64_t value)
 }
 
 /* A register that no event has is one entry without a text. */
-static void unknown_values(void **state)
+static void an_unknown_value_is_an_entry_without_a_text(void **state)
 {
 	pfm_ctx_t *ctx = open_for("coreduo");
 	const pfm_reg_t regs[] = { reg_of(PFM_REG_PMC, 0, 0x53412e),
@@ -123,7 +123,7 @@ static void unknown_values(void **state)
 	pfm_close_context(ctx);
 }
 
-static void levels(void **state)
+static void levels_of_a_register_are_decoded(void **state)
 {
 	pfm_ctx_t *ctx = open_for("coreduo");
 	const pfm_reg_t reg = reg_of(PFM_REG_PMC, 0, 0x51412e);
@@ -137,7 +137,7 @@ static void levels(void **state)
 }
 
 /* GLOBAL_CTRL enables each counter; each fixed counter has bits of its own as well. */
-static void enabled_counters(void **state)
+static void the_global_register_enables_each_counter(void **state)
 {
 	static const char *const texts[] = { "L2_RQSTS.MISS", "INST_RETIRED.ANY" };
 	pfm_ctx_t *ctx = open_for("skx");
@@ -162,7 +162,7 @@ static void enabled_counters(void **state)
 
 /* Another register holds the response of an off-core event; without it all of them are
  * candidates. */
-static void extra_registers(void **state)
+static void an_extra_register_tells_candidates_apart(void **state)
 {
 	static const char *const texts[] = { "OFFCORE_RESPONSE.DEMAND_DATA_RD.ANY_RESPONSE" };
 	pfm_ctx_t *ctx = open_for("skx");
@@ -214,7 +214,7 @@ static void code_chooses_extra_register(void **state)
 	expect_by_extra("nvl_coyotecove", 0x5308d6, 0x3e3, 0xff03f000000001, nvl);
 }
 
-static void refusals(void **state)
+static void decoding_refuses_wrong_registers(void **state)
 {
 	pfm_ctx_t *ctx = open_for("coreduo");
 	pfm_reg_t regs[] = { reg_of(PFM_REG_PMC, 0, 0x53412e), reg_of(PFM_REG_PMC, 1, 0x53412e) };
@@ -240,7 +240,10 @@ static void refusals(void **state)
 	pfm_close_context(ctx);
 }
 
-UNIT(decode_decode_set, cmocka_unit_test(dispatched_sets), cmocka_unit_test(unknown_values),
-     cmocka_unit_test(levels), cmocka_unit_test(enabled_counters),
-     cmocka_unit_test(extra_registers), cmocka_unit_test(code_chooses_extra_register),
-     cmocka_unit_test(refusals));
+UNIT(decode_decode_set, cmocka_unit_test(dispatched_sets_decode_to_their_events),
+     cmocka_unit_test(an_unknown_value_is_an_entry_without_a_text),
+     cmocka_unit_test(levels_of_a_register_are_decoded),
+     cmocka_unit_test(the_global_register_enables_each_counter),
+     cmocka_unit_test(an_extra_register_tells_candidates_apart),
+     cmocka_unit_test(code_chooses_extra_register),
+     cmocka_unit_test(decoding_refuses_wrong_registers));

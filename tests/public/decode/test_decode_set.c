@@ -136,7 +136,7 @@ static void names_are_taken(void **state)
 			fail_msg("no register %s", set.pmcs[i].name);
 }
 
-static void wrong_arguments(void **state)
+static void decoding_refuses_wrong_arguments(void **state)
 {
 	pfm_reg_t reg = { .kind = PFM_REG_PMC, .value = 0x5300c0 };
 	int pmu = pfm_find_pmu(ctx, "skl");
@@ -173,7 +173,7 @@ int main(void)
 		cmocka_unit_test(events_with_one_code_are_all_named),
 		cmocka_unit_test(global_ctrl_enables_counters),
 		cmocka_unit_test(names_are_taken),
-		cmocka_unit_test(wrong_arguments),
+		cmocka_unit_test(decoding_refuses_wrong_arguments),
 		cmocka_unit_test(one_size_is_enough),
 	};
 

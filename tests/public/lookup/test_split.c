@@ -59,7 +59,7 @@ static void lists_split_at_commas(void **state)
 		EXPECT_ROW_TEXT(lists[i].list, join_pieces(lists[i].list), lists[i].pieces);
 }
 
-static void missing_lists(void **state)
+static void a_missing_list_has_no_events(void **state)
 {
 	const char *list = NULL, *event = "kept";
 	size_t len = 7;
@@ -78,7 +78,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lists_split_at_commas),
-		cmocka_unit_test(missing_lists),
+		cmocka_unit_test(a_missing_list_has_no_events),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

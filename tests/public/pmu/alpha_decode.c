@@ -265,7 +265,7 @@ static void fields_of_samples(void **state)
 }
 
 /* The address of the instruction, or of the handler entered instead. */
-static void sampled_addresses(void **state)
+static void a_sample_has_the_address_of_its_instruction_or_handler(void **state)
 {
 	pfm_alpha_sample_t s;
 
@@ -317,4 +317,5 @@ UNIT(pmu_alpha_decode, cmocka_unit_test(interrupt_names_counter),
      cmocka_unit_test(interrupts_of_others), cmocka_unit_test(names_of_statistics),
      cmocka_unit_test(statistics_are_ratios), cmocka_unit_test(statistics_of_registers),
      cmocka_unit_test(traps_of_sample_flags), cmocka_unit_test(fields_of_samples),
-     cmocka_unit_test(sampled_addresses), cmocka_unit_test(retired_or_aborted));
+     cmocka_unit_test(a_sample_has_the_address_of_its_instruction_or_handler),
+     cmocka_unit_test(retired_or_aborted));

@@ -38,7 +38,7 @@ static uint64_t make_noise(unsigned from, unsigned to)
 
 /* ---- address registers ----------------------------------------------------------------------- */
 
-static void test_dear(void **state)
+static void data_ears_decode_to_what_was_encoded(void **state)
 {
 	(void)state;
 	for (unsigned round = 0; round < 20000; round++) {
@@ -78,7 +78,7 @@ static void test_dear(void **state)
 	}
 }
 
-static void test_iear(void **state)
+static void instruction_ears_decode_to_what_was_encoded(void **state)
 {
 	(void)state;
 	for (unsigned round = 0; round < 20000; round++) {
@@ -186,7 +186,7 @@ static void check_branches(const struct buffer *b, const pfmlib_mont_branch_t *w
 	}
 }
 
-static void test_branches(void **state)
+static void branches_decode_to_what_was_encoded(void **state)
 {
 	(void)state;
 	for (unsigned round = 0; round < 5000; round++) {
@@ -305,7 +305,7 @@ static void test_instruction_addresses(void **state)
 
 /* ---- arguments ------------------------------------------------------------------------------- */
 
-static void test_arguments(void **state)
+static void decoders_refuse_wrong_arguments(void **state)
 {
 	pfmlib_mont_dear_sample_t d;
 	pfmlib_mont_iear_sample_t s;
@@ -363,14 +363,14 @@ static void test_layouts_agree(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_dear),
-		cmocka_unit_test(test_iear),
-		cmocka_unit_test(test_branches),
+		cmocka_unit_test(data_ears_decode_to_what_was_encoded),
+		cmocka_unit_test(instruction_ears_decode_to_what_was_encoded),
+		cmocka_unit_test(branches_decode_to_what_was_encoded),
 		cmocka_unit_test(test_branch_without_target),
 		cmocka_unit_test(test_target_without_branch),
 		cmocka_unit_test(test_entries_never_written),
 		cmocka_unit_test(test_instruction_addresses),
-		cmocka_unit_test(test_arguments),
+		cmocka_unit_test(decoders_refuse_wrong_arguments),
 		cmocka_unit_test(test_layouts_agree),
 	};
 

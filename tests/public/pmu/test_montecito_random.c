@@ -120,7 +120,7 @@ static void check_refusal(const struct mont_request *r, const struct mont_answer
 		fail_msg("refused for features that are not there");
 }
 
-static void test_requests(void **state)
+static void random_requests_are_answered_by_the_rules(void **state)
 {
 	struct mont_request *r = malloc(sizeof(*r)), *copy = malloc(sizeof(*copy));
 	struct mont_answer *a = malloc(sizeof(*a));
@@ -153,7 +153,7 @@ static void fill_randomly(uint64_t *seed, void *at, size_t n)
 		((unsigned char *)at)[i] = (unsigned char)any64(seed);
 }
 
-static void test_garbage(void **state)
+static void random_bytes_are_placed_or_refused(void **state)
 {
 	struct mont_request *r = malloc(sizeof(*r));
 	struct mont_answer *a = malloc(sizeof(*a));
@@ -186,7 +186,7 @@ static void test_garbage(void **state)
 	free(a);
 }
 
-static void test_texts(void **state)
+static void random_texts_are_read_or_refused(void **state)
 {
 	static const char letters[] = "L3_INSERTS:MESI0x1248-. ,\xff";
 	uint64_t seed = 3;
@@ -326,9 +326,9 @@ static void test_threads_agree(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_requests),
-		cmocka_unit_test(test_garbage),
-		cmocka_unit_test(test_texts),
+		cmocka_unit_test(random_requests_are_answered_by_the_rules),
+		cmocka_unit_test(random_bytes_are_placed_or_refused),
+		cmocka_unit_test(random_texts_are_read_or_refused),
 		cmocka_unit_test(test_refusals_have_an_event_or_no_event),
 		cmocka_unit_test(test_full_names_come_back),
 		cmocka_unit_test(test_threads_agree),

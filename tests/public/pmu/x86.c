@@ -38,7 +38,7 @@ static void general_and_fixed_counters(void **state)
 }
 
 /* An extra register follows the registers of the counters. */
-static void extra_register(void **state)
+static void an_extra_register_follows_the_counters(void **state)
 {
 	pfm_ctx_t *ctx = open_for("skl");
 	pfm_encoding_t e = PFM_INIT(e);
@@ -55,4 +55,5 @@ static void extra_register(void **state)
 	pfm_close_context(ctx);
 }
 
-UNIT(pmu_x86, cmocka_unit_test(general_and_fixed_counters), cmocka_unit_test(extra_register));
+UNIT(pmu_x86, cmocka_unit_test(general_and_fixed_counters),
+     cmocka_unit_test(an_extra_register_follows_the_counters));

@@ -104,7 +104,7 @@ static uint64_t count_samples(const pfm_profile_options_t *o)
 	return e.samples;
 }
 
-static void filters(void **state)
+static void filters_choose_samples(void **state)
 {
 	pfm_profile_options_t o = PFM_INIT(o);
 
@@ -145,7 +145,7 @@ static void innermost_functions_alone(void **state)
 	pfm_close_profile(p);
 }
 
-static void texts(void **state)
+static void texts_of_a_profile_name_its_quality(void **state)
 {
 	static const char lines[] =
 		"prog;0x2000;0x1000 2000\nprog;0x1000 1000\n# quality: exact; lost records: 0; "
@@ -192,7 +192,7 @@ static void records_of_a_session(void **state)
 	tiny_remove(&t);
 }
 
-static void refusals(void **state)
+static void profiles_refuse_wrong_arguments(void **state)
 {
 	pfm_profile_options_t o = PFM_INIT(o);
 	pfm_error_t error = PFM_INIT(error);
@@ -226,6 +226,7 @@ static void refusals(void **state)
 }
 
 UNIT(profile_profile_handle, cmocka_unit_test(functions_of_a_recording),
-     cmocka_unit_test(stacks_with_labels), cmocka_unit_test(filters),
-     cmocka_unit_test(innermost_functions_alone), cmocka_unit_test(texts),
-     cmocka_unit_test(records_of_a_session), cmocka_unit_test(refusals));
+     cmocka_unit_test(stacks_with_labels), cmocka_unit_test(filters_choose_samples),
+     cmocka_unit_test(innermost_functions_alone),
+     cmocka_unit_test(texts_of_a_profile_name_its_quality), cmocka_unit_test(records_of_a_session),
+     cmocka_unit_test(profiles_refuse_wrong_arguments));

@@ -35,7 +35,7 @@ static void a_sum_is_as_good_as_its_worst_count(void **state)
 }
 
 /* A missing count makes the sum partial in any order; a count that had no time to run does not. */
-static void missing_counts(void **state)
+static void a_missing_count_makes_the_sum_partial(void **state)
 {
 	const pfm_count_t good = make_count(5, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 	const pfm_count_t missing = make_count(0, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_PERMISSION);
@@ -213,7 +213,8 @@ static void counts_of_other_versions_are_added(void **state)
 }
 
 UNIT(session_aggregate, cmocka_unit_test(a_sum_is_as_good_as_its_worst_count),
-     cmocka_unit_test(missing_counts), cmocka_unit_test(sums_with_a_pretended_count_are_pretended),
+     cmocka_unit_test(a_missing_count_makes_the_sum_partial),
+     cmocka_unit_test(sums_with_a_pretended_count_are_pretended),
      cmocka_unit_test(idle_tasks_leave_a_sum_exact), cmocka_unit_test(mean_and_variance_of_runs),
      cmocka_unit_test(runs_without_a_value),
      cmocka_unit_test(sums_of_size_0_are_those_of_the_first_version),

@@ -23,7 +23,7 @@ static void numbers_of_the_files(void **state)
 }
 
 /* Kernels write -1 for what they do not know. */
-static void unknown_places(void **state)
+static void a_place_of_minus_1_is_unknown(void **state)
 {
 	pfm_cpu_info_t info = PFM_INIT(info);
 	struct checked_machine m;
@@ -40,4 +40,4 @@ static void unknown_places(void **state)
 }
 
 UNIT(session_cpu_topology, cmocka_unit_test(numbers_of_the_files),
-     cmocka_unit_test(unknown_places));
+     cmocka_unit_test(a_place_of_minus_1_is_unknown));

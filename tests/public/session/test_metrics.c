@@ -45,7 +45,7 @@ static const char *metric_name(const pfm_session_metric_t *m)
 	return info.name;
 }
 
-static void values(void **state)
+static void metrics_have_the_values_of_a_known_program(void **state)
 {
 	pfm_session_metric_t m;
 
@@ -120,7 +120,7 @@ static void a_group_and_rates(void **state)
 }
 
 /* Counts that shared a counter: several readings give their error, one reading does not. */
-static void rounds(void **state)
+static void several_readings_give_an_error(void **state)
 {
 	pfm_count_t all[8 * 2];
 	pfm_session_metric_t m;
@@ -161,7 +161,7 @@ static int no_branches(struct fake *f, const struct perf_attr *attr, int pid, in
 }
 
 /* A metric with an uncounted event has no value, and names that event. */
-static void not_counted(void **state)
+static void a_metric_without_a_count_names_its_event(void **state)
 {
 	pfm_session_metric_t m;
 
@@ -227,7 +227,7 @@ static void each_cpu_for_itself(void **state)
 }
 
 /* The tree of a processor, planned into groups that the kernel can keep. */
-static void tree(void **state)
+static void the_tree_of_a_processor_is_planned_in_groups(void **state)
 {
 	unsigned slots = 0;
 
@@ -310,7 +310,7 @@ static void every_allocation_may_fail(void **state)
 	assert_int_equal(rc, starve_hit ? PFMLIB_ERR_NOMEM : PFMLIB_SUCCESS);
 }
 
-static void refusals(void **state)
+static void wrong_metrics_are_refused(void **state)
 {
 	pfm_session_metric_t m = PFM_INIT(m);
 	pfm_sampling_t sampling = PFM_INIT(sampling);
@@ -341,18 +341,18 @@ static void refusals(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(values, done),
+		cmocka_unit_test_teardown(metrics_have_the_values_of_a_known_program, done),
 		cmocka_unit_test_teardown(shared_events_are_counted_once, done),
 		cmocka_unit_test_teardown(a_group_and_rates, done),
-		cmocka_unit_test_teardown(rounds, done),
-		cmocka_unit_test_teardown(not_counted, done),
+		cmocka_unit_test_teardown(several_readings_give_an_error, done),
+		cmocka_unit_test_teardown(a_metric_without_a_count_names_its_event, done),
 		cmocka_unit_test_teardown(types_of_cores, done),
 		cmocka_unit_test_teardown(a_type_of_core_that_was_not_used, done),
 		cmocka_unit_test_teardown(each_cpu_for_itself, done),
-		cmocka_unit_test_teardown(tree, done),
+		cmocka_unit_test_teardown(the_tree_of_a_processor_is_planned_in_groups, done),
 		cmocka_unit_test_teardown(facts_of_the_machine, done),
 		cmocka_unit_test_teardown(every_allocation_may_fail, done),
-		cmocka_unit_test_teardown(refusals, done),
+		cmocka_unit_test_teardown(wrong_metrics_are_refused, done),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

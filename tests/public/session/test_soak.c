@@ -216,7 +216,7 @@ static struct figures soak_for(double seconds)
 	return (struct figures){ descriptors(), resident_kib() };
 }
 
-static void nothing_grows(void **state)
+static void memory_and_descriptors_do_not_grow(void **state)
 {
 	const char *wanted = getenv("PERFMON_SOAK");
 	double seconds = wanted && *wanted ? strtod(wanted, NULL) : is_watched() ? 1 : 5;
@@ -238,7 +238,7 @@ static void nothing_grows(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(nothing_grows) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(memory_and_descriptors_do_not_grow) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,7 +18,7 @@ static void capabilities_by_their_bits(void **state)
 	close_machine(&m);
 }
 
-static void hidden_processes(void **state)
+static void hidden_processes_are_a_note(void **state)
 {
 	struct checked_machine m;
 
@@ -57,4 +57,4 @@ static void permits_no_counting(void **state)
 }
 
 UNIT(system_check_permissions, cmocka_unit_test(capabilities_by_their_bits),
-     cmocka_unit_test(hidden_processes), cmocka_unit_test(permits_no_counting));
+     cmocka_unit_test(hidden_processes_are_a_note), cmocka_unit_test(permits_no_counting));

@@ -2,7 +2,7 @@
 /* The interface of pfm_check_system(). */
 #include "check_fixture.h"
 
-static void refusals(void **state)
+static void the_check_refuses_wrong_arguments(void **state)
 {
 	struct checked_machine m;
 	pfm_system_check_t *check = (pfm_system_check_t *)&m;
@@ -58,5 +58,5 @@ static void no_descriptor_left(void **state)
 	close_machine(&m);
 }
 
-UNIT(system_system_check, cmocka_unit_test(refusals), cmocka_unit_test(every_finding_is_whole),
-     cmocka_unit_test(no_descriptor_left));
+UNIT(system_system_check, cmocka_unit_test(the_check_refuses_wrong_arguments),
+     cmocka_unit_test(every_finding_is_whole), cmocka_unit_test(no_descriptor_left));

@@ -22,7 +22,7 @@ static unsigned row_of(const char *name)
 }
 
 /* An event is of one register at most, and its mode is that kind's. */
-static void address_registers(void **state)
+static void an_event_is_of_one_address_register_at_most(void **state)
 {
 	const struct table *t = find_montecito_table();
 	unsigned kinds[3] = { 0 };
@@ -137,7 +137,7 @@ static void beyond_the_table(void **state)
 }
 
 /* The range register says it, among those that were filled in. */
-static void fine_ranges(void **state)
+static void the_range_register_says_whether_a_range_is_fine(void **state)
 {
 	static pfmlib_output_param_t out;
 	static pfmlib_mont_output_param_t mont;
@@ -166,6 +166,7 @@ static void fine_ranges(void **state)
 	assert_int_equal(pfm_mont_irange_is_fine(&out, NULL), 0);
 }
 
-UNIT(compat_montecito_query, cmocka_unit_test(address_registers), cmocka_unit_test(kinds_by_name),
-     cmocka_unit_test(groups_and_sets), cmocka_unit_test(beyond_the_table),
-     cmocka_unit_test(fine_ranges));
+UNIT(compat_montecito_query, cmocka_unit_test(an_event_is_of_one_address_register_at_most),
+     cmocka_unit_test(kinds_by_name), cmocka_unit_test(groups_and_sets),
+     cmocka_unit_test(beyond_the_table),
+     cmocka_unit_test(the_range_register_says_whether_a_range_is_fine));

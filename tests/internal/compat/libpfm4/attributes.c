@@ -47,7 +47,7 @@ static void attributes_in_order(void **state)
 }
 
 /* Modifiers of a few events that remain in each OS layer. */
-static void layers(void **state)
+static void each_layer_keeps_the_modifiers_of_its_events(void **state)
 {
 	enum {
 		BASIC = 1u << OS_ATTR_U | 1u << OS_ATTR_K | 1u << OS_ATTR_MG | 1u << OS_ATTR_MH,
@@ -94,4 +94,5 @@ static void layers(void **state)
 	}
 }
 
-UNIT(compat_libpfm4_attributes, cmocka_unit_test(attributes_in_order), cmocka_unit_test(layers));
+UNIT(compat_libpfm4_attributes, cmocka_unit_test(attributes_in_order),
+     cmocka_unit_test(each_layer_keeps_the_modifiers_of_its_events));

@@ -5,7 +5,7 @@
 #include <ctype.h>
 #include <perfmon/pfmlib.h>
 
-static void units(void **state)
+static void pmus_are_found_by_name_and_number(void **state)
 {
 	unsigned known = 0;
 
@@ -98,7 +98,7 @@ static void the_architectural_unit(void **state)
 }
 
 /* AMD unit masks and rows are limited to some revisions, those of other tables to one PMU. */
-static void revisions(void **state)
+static void revisions_limit_masks_and_rows_of_amd(void **state)
 {
 	struct l4_event ev = l4_event_of("amd64_k8_revb", "SCRUBBER_SINGLE_BIT_ECC_ERRORS");
 	struct l4_pmu u = *ev.pmu;
@@ -145,6 +145,6 @@ static void rows_of_machines(void **state)
 	l4_end_case();
 }
 
-UNIT(compat_libpfm4_event, cmocka_unit_test(units), cmocka_unit_test(events_of_all_units),
-     cmocka_unit_test(the_architectural_unit), cmocka_unit_test(revisions),
-     cmocka_unit_test(rows_of_machines));
+UNIT(compat_libpfm4_event, cmocka_unit_test(pmus_are_found_by_name_and_number),
+     cmocka_unit_test(events_of_all_units), cmocka_unit_test(the_architectural_unit),
+     cmocka_unit_test(revisions_limit_masks_and_rows_of_amd), cmocka_unit_test(rows_of_machines));

@@ -28,7 +28,7 @@ static bool is(const struct l4_host_identity *m, const char *pmu)
 	return l4_is_pmu_for_host(m, l4_get_pmu(l4_number_of(pmu)));
 }
 
-static void identities(void **state)
+static void identities_name_vendor_family_model_and_stepping(void **state)
 {
 	static const struct {
 		const char *id;
@@ -239,7 +239,7 @@ static void lists_of_machines(void **state)
 }
 
 /* The first of a PMU's names that the kernel has. */
-static void devices(void **state)
+static void the_first_name_that_the_kernel_has_is_the_device(void **state)
 {
 	struct l4_pmu u = *l4_get_pmu(l4_number_of("arm_n1"));
 	int type = 77;
@@ -273,7 +273,8 @@ static void devices(void **state)
 	}
 }
 
-UNIT(compat_libpfm4_host, cmocka_unit_test(identities), cmocka_unit_test(identities_of_arm),
-     cmocka_unit_test(revisions_of_amd), cmocka_unit_test(processors_of_intel),
-     cmocka_unit_test(files_of_processors), cmocka_unit_test(files_of_arm),
-     cmocka_unit_test(lists_of_machines), cmocka_unit_test(devices));
+UNIT(compat_libpfm4_host, cmocka_unit_test(identities_name_vendor_family_model_and_stepping),
+     cmocka_unit_test(identities_of_arm), cmocka_unit_test(revisions_of_amd),
+     cmocka_unit_test(processors_of_intel), cmocka_unit_test(files_of_processors),
+     cmocka_unit_test(files_of_arm), cmocka_unit_test(lists_of_machines),
+     cmocka_unit_test(the_first_name_that_the_kernel_has_is_the_device));

@@ -23,7 +23,7 @@ static void selects_of_cores(void **state)
 	refuses("skx::UNHALTED_CORE_CYCLES:c=256", PFM_ERR_ATTR_VAL);
 }
 
-static void second_words(void **state)
+static void extra_registers_are_the_second_word(void **state)
 {
 	struct l4_code c;
 
@@ -1035,6 +1035,7 @@ static void answers_of_later_ones(void **state)
 	l4_end_case();
 }
 
-UNIT(compat_libpfm4_intel, cmocka_unit_test(selects_of_cores), cmocka_unit_test(second_words),
+UNIT(compat_libpfm4_intel, cmocka_unit_test(selects_of_cores),
+     cmocka_unit_test(extra_registers_are_the_second_word),
      cmocka_unit_test(refuses_attributes_of_no_event), cmocka_unit_test(answers_of_libpfm4),
      cmocka_unit_test(answers_of_later_ones));

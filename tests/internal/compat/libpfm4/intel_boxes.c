@@ -40,7 +40,7 @@ static void bits_of(const char *pmu, uint32_t mods, const char *const *texts, co
 	assert_true(encode(more, U, &c) < 0);
 }
 
-static void boxes(void **state)
+static void words_of_boxes_have_no_levels(void **state)
 {
 	static const char *const nehalem[] = { "e", "i", "c=255", "o", NULL }, *const cha[] = {
 		"e", "i", "t=5", NULL
@@ -62,4 +62,4 @@ static void boxes(void **state)
 	l4_end_case();
 }
 
-UNIT(compat_libpfm4_intel_boxes, cmocka_unit_test(boxes));
+UNIT(compat_libpfm4_intel_boxes, cmocka_unit_test(words_of_boxes_have_no_levels));

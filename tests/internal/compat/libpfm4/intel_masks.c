@@ -24,7 +24,7 @@ static void masks_of_cores(void **state)
 }
 
 /* Every event and every unit mask of Skylake by itself: the word has its bits and no others. */
-static void every_mask(void **state)
+static void each_mask_of_skylake_sets_its_own_bits_only(void **state)
 {
 	uint32_t unit = l4_number_of("skx");
 	unsigned n = 0;
@@ -57,4 +57,5 @@ static void every_mask(void **state)
 	assert_true(n > 100);
 }
 
-UNIT(compat_libpfm4_intel_masks, cmocka_unit_test(masks_of_cores), cmocka_unit_test(every_mask));
+UNIT(compat_libpfm4_intel_masks, cmocka_unit_test(masks_of_cores),
+     cmocka_unit_test(each_mask_of_skylake_sets_its_own_bits_only));

@@ -37,7 +37,7 @@ static int encode(struct made *m, unsigned plm)
 enum { K = PFM_PLM0, U = PFM_PLM3, H = PFM_PLMH };
 
 /* Levels in the text replace the caller's; other modifiers are not levels. */
-static void levels(void **state)
+static void levels_of_the_text_replace_those_of_the_caller(void **state)
 {
 	static const unsigned bits[] = { K, U, 0, H };
 	struct made *m = make(L4_ENCODER_ARM, 0);
@@ -241,7 +241,7 @@ static void words_of_netburst(void **state)
 	l4_end_case();
 }
 
-static void one_word(void **state)
+static void codes_of_plain_encoders_are_one_word(void **state)
 {
 	struct made *m = make(L4_ENCODER_PLAIN, 0x1234567890abcdefull);
 
@@ -323,9 +323,9 @@ static void groups_of_perf(void **state)
 	assert_int_equal(l4_encode(&q, U, &c), PFM_ERR_UMASK);
 }
 
-UNIT(compat_libpfm4_layouts, cmocka_unit_test(levels), cmocka_unit_test(levels_given_twice),
-     cmocka_unit_test(words_of_amd), cmocka_unit_test(values_of_amd),
-     cmocka_unit_test(masks_of_amd), cmocka_unit_test(words_of_arm),
-     cmocka_unit_test(words_of_mips), cmocka_unit_test(words_of_netburst),
-     cmocka_unit_test(one_word), cmocka_unit_test(masks_of_sparc),
-     cmocka_unit_test(groups_of_perf));
+UNIT(compat_libpfm4_layouts, cmocka_unit_test(levels_of_the_text_replace_those_of_the_caller),
+     cmocka_unit_test(levels_given_twice), cmocka_unit_test(words_of_amd),
+     cmocka_unit_test(values_of_amd), cmocka_unit_test(masks_of_amd),
+     cmocka_unit_test(words_of_arm), cmocka_unit_test(words_of_mips),
+     cmocka_unit_test(words_of_netburst), cmocka_unit_test(codes_of_plain_encoders_are_one_word),
+     cmocka_unit_test(masks_of_sparc), cmocka_unit_test(groups_of_perf));

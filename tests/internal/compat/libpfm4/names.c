@@ -3,7 +3,7 @@
 #include "libpfm4_internal.h"
 
 /* Case and nothing else: no piece, nothing longer. */
-static void same_names(void **state)
+static void names_that_differ_in_case_are_equal(void **state)
 {
 	(void)state;
 	assert_true(l4_is_same_name("Cycles", "cycles", 6) &&
@@ -26,7 +26,7 @@ static void same_names(void **state)
 
 /* A name that differs in one letter is another name, at every place of the eight that are read at
  * once. */
-static void one_letter(void **state)
+static void names_that_differ_in_a_letter_are_different(void **state)
 {
 	(void)state;
 	for (size_t len = 1; len < 20; len++)
@@ -41,4 +41,5 @@ static void one_letter(void **state)
 		}
 }
 
-UNIT(compat_libpfm4_names, cmocka_unit_test(same_names), cmocka_unit_test(one_letter));
+UNIT(compat_libpfm4_names, cmocka_unit_test(names_that_differ_in_case_are_equal),
+     cmocka_unit_test(names_that_differ_in_a_letter_are_different));

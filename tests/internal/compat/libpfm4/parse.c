@@ -47,7 +47,7 @@ static void refuses(const char *text, pfm_os_t os, int want)
 		fail_msg("%s: %d, not %d", text, rc, want);
 }
 
-static void prefixes(void **state)
+static void prefixes_are_whole_names_of_pmus(void **state)
 {
 	(void)state;
 	reads("UNHALTED_CORE_CYCLES", PFM_OS_NONE, "skx", "UNHALTED_CORE_CYCLES", "");
@@ -67,7 +67,7 @@ static void prefixes(void **state)
 }
 
 /* No blank, no comma, anywhere. */
-static void separators(void **state)
+static void blanks_and_commas_are_refused(void **state)
 {
 	static const char *const bad[] = { "UNHALTED_CORE_CYCLES,", " UNHALTED_CORE_CYCLES",
 		                           "UNHALTED_CORE_CYCLES:k\t", "UNHALTED_CORE_CYCLES\n" };
@@ -82,7 +82,7 @@ static void separators(void **state)
 	refuses("skx::UNHALTED_CORE_CYCLES:k:", PFM_OS_NONE, PFM_ERR_ATTR);
 }
 
-static void values(void **state)
+static void values_of_attributes_are_read_by_their_kind(void **state)
 {
 	static const struct {
 		const char *attr;
@@ -146,7 +146,7 @@ static void attributes_of_the_kernel(void **state)
 
 /* A repeated attribute is one attribute; a second one of the same name with another value is
  * refused. */
-static void duplicates(void **state)
+static void a_repeated_attribute_with_another_value_is_refused(void **state)
 {
 	(void)state;
 	reads("skx::UNHALTED_CORE_CYCLES:k:u:k=1", PFM_OS_NONE, "skx", "UNHALTED_CORE_CYCLES",
@@ -156,7 +156,7 @@ static void duplicates(void **state)
 	      "CODE_RD_HIT c=1");
 }
 
-static void masks(void **state)
+static void masks_have_no_values_and_raw_masks_are_numbers(void **state)
 {
 	(void)state;
 	reads("skx::L2_RQSTS:code_rd_hit:DEMAND_DATA_RD_MISS", PFM_OS_NONE, "skx", "L2_RQSTS",
@@ -177,7 +177,7 @@ static void masks(void **state)
 }
 
 /* As many attributes as there is room for. */
-static void many_attributes(void **state)
+static void one_attribute_more_than_fit_is_refused(void **state)
 {
 	char text[1024] = "skx::UNHALTED_CORE_CYCLES";
 	struct l4_query q;
@@ -190,7 +190,7 @@ static void many_attributes(void **state)
 	assert_int_equal(l4_parse_event(text, PFM_OS_NONE, &q), PFM_ERR_TOOMANY);
 }
 
-static void raw_events(void **state)
+static void raw_events_are_r_and_a_hexadecimal_number(void **state)
 {
 	static const char *const bad[] = { "perf_raw::r",
 		                           "perf_raw::R53",
@@ -214,7 +214,7 @@ static void raw_events(void **state)
 
 /* An alias is parsed as its target with the target's unit masks; the user's attributes come after
  * them. */
-static void aliases(void **state)
+static void an_alias_reads_as_its_target(void **state)
 {
 	unsigned n = 0, with_attributes = 0;
 
@@ -250,7 +250,12 @@ static void aliases(void **state)
 	l4_end_case();
 }
 
-UNIT(compat_libpfm4_parse, cmocka_unit_test(prefixes), cmocka_unit_test(separators),
-     cmocka_unit_test(values), cmocka_unit_test(attributes_of_the_kernel),
-     cmocka_unit_test(duplicates), cmocka_unit_test(masks), cmocka_unit_test(many_attributes),
-     cmocka_unit_test(raw_events), cmocka_unit_test(aliases));
+UNIT(compat_libpfm4_parse, cmocka_unit_test(prefixes_are_whole_names_of_pmus),
+     cmocka_unit_test(blanks_and_commas_are_refused),
+     cmocka_unit_test(values_of_attributes_are_read_by_their_kind),
+     cmocka_unit_test(attributes_of_the_kernel),
+     cmocka_unit_test(a_repeated_attribute_with_another_value_is_refused),
+     cmocka_unit_test(masks_have_no_values_and_raw_masks_are_numbers),
+     cmocka_unit_test(one_attribute_more_than_fit_is_refused),
+     cmocka_unit_test(raw_events_are_r_and_a_hexadecimal_number),
+     cmocka_unit_test(an_alias_reads_as_its_target));

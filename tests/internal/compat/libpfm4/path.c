@@ -2,7 +2,7 @@
 /* Paths of the kernel below a root, and variables of our own. */
 #include "libpfm4_internal.h"
 
-static void paths(void **state)
+static void paths_begin_with_the_root(void **state)
 {
 	const char *folder = l4_folder();
 	char path[L4_PATH_SIZE], name[L4_PATH_SIZE + 1];
@@ -19,7 +19,7 @@ static void paths(void **state)
 }
 
 /* The first root stays: other threads build paths of it at any time. */
-static void one_root(void **state)
+static void the_first_root_stays(void **state)
 {
 	const char *folder = l4_folder();
 	char *before = getenv("PERFMON_SYSFS") ? strdup(getenv("PERFMON_SYSFS")) : NULL,
@@ -38,7 +38,7 @@ static void one_root(void **state)
 	free(before);
 }
 
-static void variables(void **state)
+static void a_variable_that_is_not_set_is_empty(void **state)
 {
 	(void)state;
 	setenv("PERFMON_UNIT_PATH", "value", 1);
@@ -47,5 +47,5 @@ static void variables(void **state)
 	assert_string_equal(l4_get_perfmon_variable("PERFMON_UNIT_PATH"), "");
 }
 
-UNIT(compat_libpfm4_path, cmocka_unit_test(paths), cmocka_unit_test(one_root),
-     cmocka_unit_test(variables));
+UNIT(compat_libpfm4_path, cmocka_unit_test(paths_begin_with_the_root),
+     cmocka_unit_test(the_first_root_stays), cmocka_unit_test(a_variable_that_is_not_set_is_empty));

@@ -47,7 +47,7 @@ static void give(struct made *m, unsigned attr, uint64_t value)
 #define ALL (~0ull)
 
 /* The bits of a word that are the kernel's own are taken out. */
-static void configurations(void **state)
+static void bits_of_the_kernel_are_taken_out_of_the_word(void **state)
 {
 	struct made *m = make(L4_ENCODER_CORE, ALL);
 
@@ -102,7 +102,7 @@ static void configurations(void **state)
 }
 
 /* The third word of a box: a register of its own, or the upper half of the second. */
-static void boxes(void **state)
+static void the_third_word_of_a_box_has_its_place(void **state)
 {
 	static const struct {
 		uint64_t code, word;
@@ -133,7 +133,7 @@ static void boxes(void **state)
 	assert_int_equal(attr_of(make(L4_ENCODER_EP_UNC, 1)), PFM_ERR_NOTSUPP);
 }
 
-static void levels(void **state)
+static void levels_are_excluded_unless_asked_for(void **state)
 {
 	for (unsigned plm = 0; plm < 32; plm++)
 		for (unsigned supported = 0; supported < 32; supported++) {
@@ -201,7 +201,7 @@ static void guests_and_hosts(void **state)
 }
 
 /* Sampling and the rest: what comes out, and what is refused. */
-static void attributes(void **state)
+static void attributes_of_sampling_have_limits(void **state)
 {
 	static const struct {
 		uint64_t value;
@@ -299,7 +299,7 @@ static void events_without_modifiers(void **state)
 }
 
 /* libpfm4's own answers show both rates, guest and host, and what the hardware makes of hw_smpl. */
-static void exact_answers(void **state)
+static void exact_answers_show_what_libpfm4_shows(void **state)
 {
 	static const char *const exact[] = { "PERFMON_LIBPFM4_CORRECT", "0", NULL };
 	struct made *m;
@@ -352,8 +352,10 @@ static void attributes_given_twice(void **state)
 	assert_int_equal(m->perf.cpu, 4);
 }
 
-UNIT(compat_libpfm4_perf, cmocka_unit_test(configurations), cmocka_unit_test(boxes),
-     cmocka_unit_test(levels), cmocka_unit_test(levels_by_name), cmocka_unit_test(guests_and_hosts),
-     cmocka_unit_test(attributes), cmocka_unit_test(rates_that_clash),
-     cmocka_unit_test(events_without_modifiers), cmocka_unit_test(exact_answers),
+UNIT(compat_libpfm4_perf, cmocka_unit_test(bits_of_the_kernel_are_taken_out_of_the_word),
+     cmocka_unit_test(the_third_word_of_a_box_has_its_place),
+     cmocka_unit_test(levels_are_excluded_unless_asked_for), cmocka_unit_test(levels_by_name),
+     cmocka_unit_test(guests_and_hosts), cmocka_unit_test(attributes_of_sampling_have_limits),
+     cmocka_unit_test(rates_that_clash), cmocka_unit_test(events_without_modifiers),
+     cmocka_unit_test(exact_answers_show_what_libpfm4_shows),
      cmocka_unit_test(attributes_given_twice));

@@ -7,7 +7,7 @@
 static const char CYCLES[] = "skx::UNHALTED_CORE_CYCLES";
 
 /* Before pfm_initialize() nothing answers. */
-static void not_initialized(void **state)
+static void nothing_answers_before_pfm_initialize(void **state)
 {
 	pfm_pmu_info_t pmu = { .size = sizeof(pmu) };
 	pfm_event_info_t event = { .size = sizeof(event) };
@@ -62,7 +62,7 @@ static void infos_of_units(void **state)
 }
 
 /* A walk over all events of a PMU, as programs do it. */
-static void walks(void **state)
+static void a_walk_visits_each_event_once(void **state)
 {
 	static const char *const pmus[] = { "skx", "perf", "netburst" };
 
@@ -130,7 +130,7 @@ static void infos_of_attributes(void **state)
 }
 
 /* Into the caller's array, if it is large enough, or into one that is made. */
-static void codes(void **state)
+static void codes_go_to_the_array_of_the_caller_or_a_new_one(void **state)
 {
 	static const char text[] = "skx::FRONTEND_RETIRED:DSB_MISS"; /* two words */
 	uint64_t own[3] = { 7, 7, 7 }, *at = own;
@@ -173,7 +173,7 @@ static void codes(void **state)
 
 /* Members of the kernel's attr that the caller has set stay, and no byte after its stated size
  * is written. */
-static void attrs(void **state)
+static void members_that_the_caller_has_set_stay(void **state)
 {
 	struct perf_event_attr attr = { .sample_type = 5, .read_format = 9, .disabled = 1 };
 	pfm_perf_encode_arg_t arg = { .attr = &attr, .size = sizeof(arg), .cpu = 77 };
@@ -207,7 +207,7 @@ static void attrs(void **state)
 	                 PFM_ERR_INVAL);
 }
 
-static void self_test(void **state)
+static void the_self_test_of_a_pmu_passes(void **state)
 {
 	FILE *f = tmpfile();
 
@@ -222,6 +222,9 @@ static void self_test(void **state)
 	assert_int_equal(pfm_pmu_validate((pfm_pmu_t)0, NULL), PFM_ERR_INVAL);
 }
 
-UNIT(compat_libpfm4_pfmlib, cmocka_unit_test(not_initialized), cmocka_unit_test(infos_of_units),
-     cmocka_unit_test(walks), cmocka_unit_test(infos_of_attributes), cmocka_unit_test(codes),
-     cmocka_unit_test(attrs), cmocka_unit_test(self_test));
+UNIT(compat_libpfm4_pfmlib, cmocka_unit_test(nothing_answers_before_pfm_initialize),
+     cmocka_unit_test(infos_of_units), cmocka_unit_test(a_walk_visits_each_event_once),
+     cmocka_unit_test(infos_of_attributes),
+     cmocka_unit_test(codes_go_to_the_array_of_the_caller_or_a_new_one),
+     cmocka_unit_test(members_that_the_caller_has_set_stay),
+     cmocka_unit_test(the_self_test_of_a_pmu_passes));

@@ -109,7 +109,7 @@ static void paths_below_the_root(void **state)
 }
 
 /* Active PMUs of one processor, and whether PMUs of others can be named there. */
-static void active_units(void **state)
+static void pmus_of_one_processor_are_active(void **state)
 {
 	static const char *const inactive[] = { "LIBPFM_ENCODE_INACTIVE", "1", NULL };
 	uint32_t skx = l4_number_of("skx"), zen = l4_number_of("amd64_fam17h_zen1");
@@ -129,7 +129,7 @@ static void active_units(void **state)
 
 /* An item of the list disables every PMU whose name contains it. An item that is longer than any
  * name has no effect. */
-static void disabled_units(void **state)
+static void an_item_disables_each_pmu_whose_name_contains_it(void **state)
 {
 	static const char *const lists[][2] = {
 		{ "skx", "y" },
@@ -157,7 +157,7 @@ static void disabled_units(void **state)
 
 /* LIBPFM_FORCE_PMU activates the first PMU whose name begins with its value, and disables all PMUs
  * after it. Core levels are 0 then, so the kernel's own PMU uses its own levels. */
-static void forced_unit(void **state)
+static void a_forced_pmu_is_active_and_those_after_it_are_not(void **state)
 {
 	static const char *const names[] = { "amd64_k8_revb", "AMD64_K8_REVB,more",
 		                             "amd64_k8_rev" };
@@ -186,7 +186,7 @@ static void forced_unit(void **state)
 }
 
 /* "1" to "9" is on, everything else is off. */
-static void switches(void **state)
+static void a_switch_is_on_from_1_to_9(void **state)
 {
 	static const char *const values[] = { "1", "9x", "0", "", "yes", "01", ":", "/" };
 
@@ -269,7 +269,9 @@ static void start_and_stop(void **state)
 	l4_end_case();
 }
 
-UNIT(compat_libpfm4_state, cmocka_unit_test(paths_below_the_root), cmocka_unit_test(active_units),
-     cmocka_unit_test(disabled_units), cmocka_unit_test(forced_unit), cmocka_unit_test(switches),
-     cmocka_unit_test(interface_of_the_kernel), cmocka_unit_test(boxes_with_devices),
-     cmocka_unit_test(start_and_stop));
+UNIT(compat_libpfm4_state, cmocka_unit_test(paths_below_the_root),
+     cmocka_unit_test(pmus_of_one_processor_are_active),
+     cmocka_unit_test(an_item_disables_each_pmu_whose_name_contains_it),
+     cmocka_unit_test(a_forced_pmu_is_active_and_those_after_it_are_not),
+     cmocka_unit_test(a_switch_is_on_from_1_to_9), cmocka_unit_test(interface_of_the_kernel),
+     cmocka_unit_test(boxes_with_devices), cmocka_unit_test(start_and_stop));

@@ -46,7 +46,7 @@ static void exactly(bool on)
 	l4_begin("GenuineIntel-6-55-4", on ? exact : NULL);
 }
 
-static void masks(void **state)
+static void masks_follow_the_name_of_the_event(void **state)
 {
 	struct made *m = make("skx", "L2_RQSTS");
 	unsigned first = mask_of(m, "DEMAND_DATA_RD_MISS"), second = mask_of(m, "CODE_RD_HIT");
@@ -76,7 +76,7 @@ static void masks(void **state)
 	string_is(m, NULL, "skx::L2_RQSTS:0x2f");
 }
 
-static void modifiers(void **state)
+static void modifiers_print_with_their_values(void **state)
 {
 	struct made *m = make("skx", "UNHALTED_CORE_CYCLES");
 
@@ -136,7 +136,7 @@ static void attributes_of_the_kernel(void **state)
 }
 
 /* An alias goes by its own name, and in libpfm4's own strings by its target's. */
-static void aliases(void **state)
+static void an_alias_prints_its_own_name(void **state)
 {
 	struct made *m = make("skx", "UNHALTED_CORE_CYCLES");
 	static struct l4_row alias;
@@ -155,7 +155,7 @@ static void aliases(void **state)
 	exactly(false);
 }
 
-static void raw_events(void **state)
+static void a_raw_event_prints_its_number(void **state)
 {
 	static struct made m;
 
@@ -173,7 +173,7 @@ static void raw_events(void **state)
 }
 
 /* libpfm4 cuts after 255 bytes, within a word; ours are whole. */
-static void long_strings(void **state)
+static void only_strings_of_libpfm4_are_cut(void **state)
 {
 	struct made *m = make("skx", "UNHALTED_CORE_CYCLES");
 	char want[1024];
@@ -197,6 +197,8 @@ static void long_strings(void **state)
 	exactly(false);
 }
 
-UNIT(compat_libpfm4_string, cmocka_unit_test(masks), cmocka_unit_test(modifiers),
-     cmocka_unit_test(modifiers_of_netburst), cmocka_unit_test(attributes_of_the_kernel),
-     cmocka_unit_test(aliases), cmocka_unit_test(raw_events), cmocka_unit_test(long_strings));
+UNIT(compat_libpfm4_string, cmocka_unit_test(masks_follow_the_name_of_the_event),
+     cmocka_unit_test(modifiers_print_with_their_values), cmocka_unit_test(modifiers_of_netburst),
+     cmocka_unit_test(attributes_of_the_kernel), cmocka_unit_test(an_alias_prints_its_own_name),
+     cmocka_unit_test(a_raw_event_prints_its_number),
+     cmocka_unit_test(only_strings_of_libpfm4_are_cut));

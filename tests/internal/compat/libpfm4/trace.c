@@ -35,7 +35,7 @@ __attribute__((constructor)) static void make_tracepoints(void)
 	        "event=0x00,umask=0x83\n");
 }
 
-static void subsystems(void **state)
+static void subsystems_are_found_by_name(void **state)
 {
 	int sched, many, longs;
 	uint64_t id = 0;
@@ -127,5 +127,6 @@ static void codes_of_tracepoints(void **state)
 	                 PFM_ERR_ATTR);
 }
 
-UNIT(compat_libpfm4_trace, cmocka_unit_test(subsystems), cmocka_unit_test(events_of_the_kernel),
-     cmocka_unit_test(tracepoints_as_events), cmocka_unit_test(codes_of_tracepoints));
+UNIT(compat_libpfm4_trace, cmocka_unit_test(subsystems_are_found_by_name),
+     cmocka_unit_test(events_of_the_kernel), cmocka_unit_test(tracepoints_as_events),
+     cmocka_unit_test(codes_of_tracepoints));

@@ -13,7 +13,7 @@ static const uint8_t packed[] = { 0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00, 0x00, 0x04
 	                          0x23, 0x0b, 0xc2, 0x1b, 0xfd, 0x09, 0x1f, 0xb6, 0xf3, 0x7d,
 	                          0x01, 0x00, 0x00, 0x00, 0x00, 0x04, 0x59, 0x5a };
 
-static void unpacks_xz(void **state)
+static void packed_symbols_are_unpacked(void **state)
 {
 	char text[16] = "";
 	int fd;
@@ -50,5 +50,6 @@ static void asks_no_debuginfo_server_by_default(void **state)
 	assert_null(fetch_debug_file(id, sizeof(id), NULL));
 }
 
-UNIT(profile_debug_sources, cmocka_unit_test(unpacks_xz), cmocka_unit_test(damaged_data_is_refused),
+UNIT(profile_debug_sources, cmocka_unit_test(packed_symbols_are_unpacked),
+     cmocka_unit_test(damaged_data_is_refused),
      cmocka_unit_test(asks_no_debuginfo_server_by_default));

@@ -39,7 +39,7 @@ static void the_mapping_of_a_function(void **state)
 	assert_int_equal(f.offset, code.offset);
 }
 
-static void no_process(void **state)
+static void a_process_that_is_gone_has_no_mappings(void **state)
 {
 	struct found f = { .n = 0 };
 
@@ -49,4 +49,4 @@ static void no_process(void **state)
 }
 
 UNIT(profile_process_maps, cmocka_unit_test(the_mapping_of_a_function),
-     cmocka_unit_test(no_process));
+     cmocka_unit_test(a_process_that_is_gone_has_no_mappings));

@@ -82,7 +82,7 @@ static void time_passes_before_calls(void **state)
 }
 
 /* Without a clock no time passes. */
-static void no_clock(void **state)
+static void no_time_passes_without_a_clock(void **state)
 {
 	struct machine m;
 	uint64_t word = PF5_CTRS(1, PMCTRS_ALL_CPUS, 0, 0, 0);
@@ -177,5 +177,5 @@ static void where_the_program_is(void **state)
 }
 
 UNIT(tools_emulator, cmocka_unit_test(only_one_device), cmocka_unit_test(time_passes_before_calls),
-     cmocka_unit_test(no_clock), cmocka_unit_test(emulators_by_name),
+     cmocka_unit_test(no_time_passes_without_a_clock), cmocka_unit_test(emulators_by_name),
      cmocka_unit_test(where_the_program_is));

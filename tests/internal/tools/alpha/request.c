@@ -57,7 +57,7 @@ static void words_for_palcode(void **state)
 }
 
 /* Enabling interrupts starts the counters on EV4 alone; other processors get no PAL call. */
-static void interrupts_on(void **state)
+static void interrupts_start_the_counters_of_ev4_alone(void **state)
 {
 	(void)state;
 	for (int family = ALPHA_DEVICE_EV4; family <= ALPHA_DEVICE_EV67; family++) {
@@ -110,7 +110,7 @@ static void rates_of_others(void **state)
 }
 
 /* Processes are marked and unmarked by different requests. */
-static void marking_processes(void **state)
+static void processes_are_marked_and_unmarked(void **state)
 {
 	const struct alpha_device_options o = options_of(ALPHA_DEVICE_EV5);
 	struct model_device d = open_device(&o, PCNTOPENALL);
@@ -474,7 +474,7 @@ static void memory_for_samples(void **state)
 	alpha_device_free(d.m);
 }
 
-static void utility_routines(void **state)
+static void callers_need_ranges_of_the_kernel(void **state)
 {
 	const struct alpha_device_options o = options_of(ALPHA_DEVICE_EV6);
 	struct model_device d = make_profiled_device(&o, PCNTOPENALL);
@@ -500,7 +500,7 @@ static void utility_routines(void **state)
 }
 
 /* A read returns as many bytes as are available, or requested, from the first block on. */
-static void reading_samples(void **state)
+static void a_read_returns_what_is_there(void **state)
 {
 	struct alpha_device_options o = options_of(ALPHA_DEVICE_EV6);
 	struct model_device d;
@@ -593,12 +593,14 @@ static void values_of_ev6(void **state)
 	alpha_device_free(d.m);
 }
 
-UNIT(tools_request, cmocka_unit_test(words_for_palcode), cmocka_unit_test(interrupts_on),
-     cmocka_unit_test(rates_of_others), cmocka_unit_test(marking_processes),
+UNIT(tools_request, cmocka_unit_test(words_for_palcode),
+     cmocka_unit_test(interrupts_start_the_counters_of_ev4_alone),
+     cmocka_unit_test(rates_of_others), cmocka_unit_test(processes_are_marked_and_unmarked),
      cmocka_unit_test(requests_and_families), cmocka_unit_test(sizes_of_results),
      cmocka_unit_test(counts_of_all_and_each), cmocka_unit_test(counts_of_64_processors),
      cmocka_unit_test(levels_of_all_and_each), cmocka_unit_test(result_items_are_separate),
      cmocka_unit_test(statistics_beside_the_items), cmocka_unit_test(ranges_of_text),
      cmocka_unit_test(sample_ranges_with_strides), cmocka_unit_test(memory_for_samples),
-     cmocka_unit_test(utility_routines), cmocka_unit_test(reading_samples),
-     cmocka_unit_test(counters_of_processors), cmocka_unit_test(values_of_ev6));
+     cmocka_unit_test(callers_need_ranges_of_the_kernel),
+     cmocka_unit_test(a_read_returns_what_is_there), cmocka_unit_test(counters_of_processors),
+     cmocka_unit_test(values_of_ev6));

@@ -363,7 +363,7 @@ static void modes_of_the_21164_gate_its_counters(void **state)
 	}
 }
 
-static void distinguishes_levels(void **state)
+static void the_histogram_of_levels_needs_its_item(void **state)
 {
 	struct alpha_device *m = make_device(ALPHA_DEVICE_EV6, 1);
 	int h = alpha_device_open_session(m, 1, PCNTOPENALL);
@@ -1037,7 +1037,7 @@ int main(void)
 		cmocka_unit_test(only_marked_processes_count_under_log_select),
 		cmocka_unit_test(the_21064_before_pass_3_counts_everybody),
 		cmocka_unit_test(modes_of_the_21164_gate_its_counters),
-		cmocka_unit_test(distinguishes_levels),
+		cmocka_unit_test(the_histogram_of_levels_needs_its_item),
 		cmocka_unit_test(samples_fall_into_buckets),
 		cmocka_unit_test(callers_are_charged_for_utility_routines),
 		cmocka_unit_test(values_are_written_and_read_back),

@@ -259,7 +259,7 @@ static void callers_of_routines(void **state)
 }
 
 /* Each processor has a block of its own under EACH, and a time of its own. */
-static void processors_apart(void **state)
+static void each_processor_has_its_own_block(void **state)
 {
 	struct alpha_device_options o = options_of(ALPHA_DEVICE_EV6);
 	struct alpha_device_work w = { .pid = ROOT, .is_user = true, .pc = 0x2000, .cycles = 100 };
@@ -383,7 +383,7 @@ static uint64_t count_ev5(unsigned counter, uint64_t sel)
 
 /* Counts agree as those of the hardware do: pfm(7), "(I - D) x 2" for EV4; for the others by the
  * meaning of the events. */
-static void events_agree(void **state)
+static void counts_of_events_agree(void **state)
 {
 	uint64_t issues = count_share(ALPHA_DEVICE_EV4, 0, PF_ISSUES << ICCSR_MUX0_SHIFT),
 		 dual = count_share(ALPHA_DEVICE_EV4, 1, UINT64_C(2) << ICCSR_MUX1_SHIFT),
@@ -501,7 +501,7 @@ static void device_model_can_be_inspected(void **state)
 UNIT(tools_work, cmocka_unit_test(rates_of_every_family), cmocka_unit_test(modes_of_ev5),
      cmocka_unit_test(processes_that_are_chosen), cmocka_unit_test(levels_of_interrupts),
      cmocka_unit_test(buckets_of_samples), cmocka_unit_test(callers_of_routines),
-     cmocka_unit_test(processors_apart), cmocka_unit_test(refuses_unwanted_interrupts),
-     cmocka_unit_test(selects_that_count_cycles), cmocka_unit_test(events_agree),
-     cmocka_unit_test(steps_add_up), cmocka_unit_test(all_processors_run),
-     cmocka_unit_test(device_model_can_be_inspected));
+     cmocka_unit_test(each_processor_has_its_own_block),
+     cmocka_unit_test(refuses_unwanted_interrupts), cmocka_unit_test(selects_that_count_cycles),
+     cmocka_unit_test(counts_of_events_agree), cmocka_unit_test(steps_add_up),
+     cmocka_unit_test(all_processors_run), cmocka_unit_test(device_model_can_be_inspected));

@@ -2,7 +2,7 @@
 /* Names, functions and what compilers make: the Itanium C++ ABI, sections 5.1.2 to 5.1.4. */
 #include "cpp_names.h"
 
-static void members(void **state)
+static void members_print_with_their_class(void **state)
 {
 	static const struct cpp_pair pairs[] = {
 		{ "_ZN1AC1Ev", "A::A()" },
@@ -22,7 +22,7 @@ static void members(void **state)
 	check_cpp_names(pairs, COUNT(pairs));
 }
 
-static void local_names(void **state)
+static void local_names_print_with_their_function(void **state)
 {
 	static const struct cpp_pair pairs[] = {
 		{ "_ZZ1fvE1x", "f()::x" },
@@ -65,5 +65,5 @@ static void made_by_compilers(void **state)
 	check_cpp_names(pairs, COUNT(pairs));
 }
 
-UNIT(profile_cpp_entities, cmocka_unit_test(members), cmocka_unit_test(local_names),
-     cmocka_unit_test(made_by_compilers));
+UNIT(profile_cpp_entities, cmocka_unit_test(members_print_with_their_class),
+     cmocka_unit_test(local_names_print_with_their_function), cmocka_unit_test(made_by_compilers));

@@ -2,7 +2,7 @@
 /* Expressions: the Itanium C++ ABI, section 5.1.6. */
 #include "cpp_names.h"
 
-static void operations(void **state)
+static void operators_print_their_operands(void **state)
 {
 	static const struct cpp_pair pairs[] = {
 		{ "_Z1fIiEDTplfp_fp_ET_", "decltype ({parm#1}+{parm#1}) f<int>(int)" },
@@ -39,7 +39,7 @@ static void calls_casts_and_members(void **state)
 	check_cpp_names(pairs, COUNT(pairs));
 }
 
-static void dependent_names(void **state)
+static void dependent_names_print_with_their_scope(void **state)
 {
 	static const struct cpp_pair pairs[] = {
 		{ "_Z1fIiEDTadsrT_1gET_", "decltype (&int::g) f<int>(int)" },
@@ -54,7 +54,7 @@ static void dependent_names(void **state)
 	check_cpp_names(pairs, COUNT(pairs));
 }
 
-static void packs(void **state)
+static void packs_print_their_elements(void **state)
 {
 	static const struct cpp_pair pairs[] = {
 		{ "_Z1fIJiiEEDTcl1gspfp_EEDpT_",
@@ -67,6 +67,7 @@ static void packs(void **state)
 	check_cpp_names(pairs, COUNT(pairs));
 }
 
-UNIT(profile_cpp_expressions, cmocka_unit_test(operations),
-     cmocka_unit_test(calls_casts_and_members), cmocka_unit_test(dependent_names),
-     cmocka_unit_test(packs));
+UNIT(profile_cpp_expressions, cmocka_unit_test(operators_print_their_operands),
+     cmocka_unit_test(calls_casts_and_members),
+     cmocka_unit_test(dependent_names_print_with_their_scope),
+     cmocka_unit_test(packs_print_their_elements));

@@ -3,7 +3,7 @@
 #include "cpp_names.h"
 #include "profile/symbols/symbols.h"
 
-static void names(void **state)
+static void scopes_print_before_their_names(void **state)
 {
 	static const struct cpp_pair pairs[] = {
 		{ "_Z1xB3foo", "x[abi:foo]" },
@@ -47,5 +47,5 @@ static void levels_without_end(void **state)
 	assert_null(symbols_demangle_cpp(symbol));
 }
 
-UNIT(profile_cpp_print, cmocka_unit_test(names), cmocka_unit_test(a_name_that_doubles),
-     cmocka_unit_test(levels_without_end));
+UNIT(profile_cpp_print, cmocka_unit_test(scopes_print_before_their_names),
+     cmocka_unit_test(a_name_that_doubles), cmocka_unit_test(levels_without_end));

@@ -2,7 +2,7 @@
 /* Types around names. */
 #include "cpp_names.h"
 
-static void nested_signs(void **state)
+static void signs_of_nested_types_stand_inside(void **state)
 {
 	static const struct cpp_pair pairs[] = {
 		{ "_Z1fPPFvvE", "f(void (**)())" },
@@ -15,4 +15,4 @@ static void nested_signs(void **state)
 	check_cpp_names(pairs, COUNT(pairs));
 }
 
-UNIT(profile_cpp_print_types, cmocka_unit_test(nested_signs));
+UNIT(profile_cpp_print_types, cmocka_unit_test(signs_of_nested_types_stand_inside));

@@ -2,7 +2,7 @@
 /* Values. */
 #include "cpp_names.h"
 
-static void literals(void **state)
+static void literals_print_with_their_type(void **state)
 {
 	static const struct cpp_pair pairs[] = {
 		{ "_Z1fILd3ff0000000000000EEvv", "void f<(double)[3ff0000000000000]>()" },
@@ -15,4 +15,4 @@ static void literals(void **state)
 	check_cpp_names(pairs, COUNT(pairs));
 }
 
-UNIT(profile_cpp_print_values, cmocka_unit_test(literals));
+UNIT(profile_cpp_print_values, cmocka_unit_test(literals_print_with_their_type));

@@ -26,7 +26,7 @@ static void names_and_references(void **state)
 	check_cpp_names(pairs, COUNT(pairs));
 }
 
-static void operators(void **state)
+static void operators_have_their_signs(void **state)
 {
 	static const struct cpp_pair pairs[] = {
 		{ "_ZN1AaSEOS_", "A::operator=(A&&)" },
@@ -44,4 +44,5 @@ static void operators(void **state)
 	check_cpp_names(pairs, COUNT(pairs));
 }
 
-UNIT(profile_cpp_reader, cmocka_unit_test(names_and_references), cmocka_unit_test(operators));
+UNIT(profile_cpp_reader, cmocka_unit_test(names_and_references),
+     cmocka_unit_test(operators_have_their_signs));

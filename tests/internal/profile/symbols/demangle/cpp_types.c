@@ -2,7 +2,7 @@
 /* Types and template arguments: the Itanium C++ ABI, sections 5.1.5 and 5.1.6. */
 #include "cpp_names.h"
 
-static void types(void **state)
+static void built_in_types_have_their_names(void **state)
 {
 	static const struct cpp_pair pairs[] = {
 		{ "_Z1fbcahstijlmxynofdegwz",
@@ -48,7 +48,7 @@ static void functions_and_arrays(void **state)
 	check_cpp_names(pairs, COUNT(pairs));
 }
 
-static void template_arguments(void **state)
+static void arguments_of_templates_are_substituted(void **state)
 {
 	static const struct cpp_pair pairs[] = {
 		{ "_Z1fIiEvT_", "void f<int>(int)" },
@@ -69,5 +69,6 @@ static void template_arguments(void **state)
 	check_cpp_names(pairs, COUNT(pairs));
 }
 
-UNIT(profile_cpp_types, cmocka_unit_test(types), cmocka_unit_test(functions_and_arrays),
-     cmocka_unit_test(template_arguments));
+UNIT(profile_cpp_types, cmocka_unit_test(built_in_types_have_their_names),
+     cmocka_unit_test(functions_and_arrays),
+     cmocka_unit_test(arguments_of_templates_are_substituted));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cpp_names.h"
 
-static void clones(void **state)
+static void clones_of_a_function_are_named(void **state)
 {
 	static const struct cpp_pair pairs[] = {
 		{ "_ZN1A1fEv.isra.0.cold", "A::f() [clone .isra.0] [clone .cold]" },
@@ -26,4 +26,5 @@ static void texts_that_are_not_names(void **state)
 	check_cpp_names(pairs, COUNT(pairs));
 }
 
-UNIT(profile_demangle_cpp, cmocka_unit_test(clones), cmocka_unit_test(texts_that_are_not_names));
+UNIT(profile_demangle_cpp, cmocka_unit_test(clones_of_a_function_are_named),
+     cmocka_unit_test(texts_that_are_not_names));

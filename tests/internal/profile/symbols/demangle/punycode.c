@@ -4,7 +4,7 @@
 #include "units.h"
 
 /* Python's codec made the codes; the delimiter is "_" here. */
-static void known_texts(void **state)
+static void punycode_reads_as_python_writes_it(void **state)
 {
 	static const char *const pairs[][2] = {
 		{ "gdel_5qa", "g\u00f6del" },
@@ -32,4 +32,4 @@ static void known_texts(void **state)
 	assert_false(punycode_decode(code, sizeof(code), text)); /* too many letters */
 }
 
-UNIT(profile_punycode, cmocka_unit_test(known_texts));
+UNIT(profile_punycode, cmocka_unit_test(punycode_reads_as_python_writes_it));

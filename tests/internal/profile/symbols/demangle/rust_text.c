@@ -9,7 +9,7 @@ static struct rust_name begin_name(const char *symbol, char text[SYMBOL_SIZE])
 	return (struct rust_name){ .mangled = symbol, .next = symbol, .text = text };
 }
 
-static void identifiers(void **state)
+static void identifiers_have_a_length_and_a_mark(void **state)
 {
 	char text[SYMBOL_SIZE];
 	struct rust_name r = begin_name("3abc_4_5def0", text);
@@ -29,7 +29,7 @@ static void identifiers(void **state)
 	assert_true(r.failed);
 }
 
-static void digits(void **state)
+static void digits_of_base_62_have_values(void **state)
 {
 	(void)state;
 	assert_int_equal(rust_read_digit('0'), 0);
@@ -49,5 +49,5 @@ static void a_text_that_is_full(void **state)
 	assert_int_equal(strlen(text), SYMBOL_SIZE - 1);
 }
 
-UNIT(profile_rust_text, cmocka_unit_test(identifiers), cmocka_unit_test(digits),
-     cmocka_unit_test(a_text_that_is_full));
+UNIT(profile_rust_text, cmocka_unit_test(identifiers_have_a_length_and_a_mark),
+     cmocka_unit_test(digits_of_base_62_have_values), cmocka_unit_test(a_text_that_is_full));
