@@ -195,16 +195,16 @@ class Annotate(test_symbols.Library):
             self.assertEqual("-> " in text, wanted, text)
             self.assertEqual("/-" in text, wanted, text)
 
-    def test_without_objdump(self):
+    def test_addresses_are_shown_without_objdump(self):
         text = self.annotate("hidden_one", path=self.folder)
         self.assertIn("objdump is missing (Debian package binutils)", self.said)
         self.assertEqual(len(re.findall(r"% \+-[ \d.]+  0x\w+$", text, re.M)), len(self.samples))
 
-    def test_several_functions(self):
+    def test_a_name_of_several_functions_is_said(self):
         self.assertIn("samples in hidden_one of libwork.so", self.annotate("hidden_*"))
         self.assertIn("is the name of several functions", self.said)
 
-    def test_refusals(self):
+    def test_unknown_functions_are_refused(self):
         self.assertEqual(self.annotate("nothing", status=1), "")
         self.assertIn("has no samples in 'nothing'", self.said)
         self.assertEqual(self.annotate(status=2), "")

@@ -118,7 +118,7 @@ class Archive(unittest.TestCase):
             self.assertFalse(m.name.startswith("/") or ".." in m.name)
         self.assertEqual(members[0].size, os.path.getsize(os.path.join(self.folder, "run.data")))
 
-    def test_refusals(self):
+    def test_wrong_recordings_are_refused(self):
         self.assertIn("missing: no such file", self.pfm("archive", "missing", status=1).stderr)
         self.assertIn("expected one recording", self.pfm("archive", "a", "b", status=2).stderr)
         self.assertIn("got standard input", self.pfm("archive", "-", status=2).stderr)

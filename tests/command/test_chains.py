@@ -258,7 +258,7 @@ class CopiedStacks(Folder):
         if done.returncode:
             self.skipTest(done.stderr)
 
-    def test_known_stacks(self):
+    def test_stacks_of_a_known_program_are_whole(self):
         self.record()
         weights = collections.Counter()
         for stack, weight in self.folded().items():
@@ -307,7 +307,7 @@ class CopiedStacks(Folder):
                 self.assertGreater(sum(weights[w] for w in wanted), 0.98 * sum(weights.values()),
                                    weights)
 
-    def test_views_agree(self):
+    def test_all_views_have_the_same_weights(self):
         self.record()
         stacks = self.folded()
         self.assertEqual(
@@ -380,7 +380,7 @@ __attribute__((noinline)) void work(unsigned n) { outer(n); x++; }
 int main(void) { work(200000000); x++; return 0; }
 """
 
-    def test_tree(self):
+    def test_inlined_functions_are_nodes_of_the_tree(self):
         cc = shutil.which("gcc") or shutil.which("cc")
         if not cc:
             self.skipTest("no C compiler (Debian: gcc)")
@@ -444,7 +444,7 @@ int main(void) { long s = 0; for (int i = 0; i < 4000000; i++) s += ask(); retur
 
 
 class Options(unittest.TestCase):
-    def test_refusals(self):
+    def test_wrong_ways_to_take_chains_are_refused(self):
         for args, text in ((["--call-graph", "gdb"], "expected fp, dwarf, dwarf,SIZE or lbr"),
                            (["--call-graph", "dwarf,7"], "multiple of 8"),
                            (["--call-graph",
@@ -546,7 +546,7 @@ class CraftedStacks(Folder):
                 r.write(self.path("perf.data"))
                 self.assertEqual({s[-2:] for s in self.folded()}, {("work", "other@plt")})
 
-    def test_deferred_chains(self):
+    def test_deferred_chains_join_their_samples(self):
         r = self.make(CALLCHAIN)
         kernel = 0xffffffff81000000
         r.add(5, kernel, chain_bytes(KERNEL, kernel, DEFERRED, 77), 1)
@@ -569,7 +569,7 @@ class CraftedStacks(Folder):
         self.assertEqual(len(times), 6)
         self.assertEqual(times, sorted(times))
 
-    def test_arm64(self):
+    def test_stacks_of_arm64_unwind(self):
         tools = [shutil.which("aarch64-linux-gnu-" + tool) for tool in ("as", "ld")]
         if not all(tools):
             self.skipTest("no assembler for arm64 (Debian: binutils-aarch64-linux-gnu)")
@@ -637,7 +637,7 @@ __attribute__((noinline)) void loop(unsigned n) { for (unsigned i = 0; i < n; i+
 int main(int argc, char **argv) { (void)argv; loop(argc > 1 ? 50000000 : 1000); return 0; }
 """
 
-    def test_text(self):
+    def test_branches_print_as_text(self):
         r = Recording(BRANCH, branch_type=ANY)
         name = b"/usr/bin/some thing"
         r.record(
@@ -705,7 +705,7 @@ int main(int argc, char **argv) { (void)argv; loop(argc > 1 ? 50000000 : 1000); 
         r.write_file(self.path("perf.data"))
         return 3 * 99
 
-    def test_llvm_profgen(self):
+    def test_llvm_profgen_reads_the_branches(self):
         profgen = tool("llvm-profgen")
         if not profgen:
             self.skipTest("no llvm-profgen (Debian: llvm)")
@@ -719,7 +719,7 @@ int main(int argc, char **argv) { (void)argv; loop(argc > 1 ? 50000000 : 1000); 
         self.assertRegex(profile, r"^loop:\d+:")
         self.assertRegex(profile, r"(?m)^ \d+(\.\d+)?: (297|396)$")
 
-    def test_autofdo(self):
+    def test_autofdo_counts_the_samples_of_the_report(self):
         """Its reader takes perf.data only: a crafted one with branches, and one of pfm whose
         samples it has to count like the report."""
         if not tool("create_llvm_prof"):
@@ -743,7 +743,7 @@ int main(int argc, char **argv) { (void)argv; loop(argc > 1 ? 50000000 : 1000); 
         with open(self.path("o.prof"), encoding="utf-8") as f:
             return f.read()
 
-    def test_perf2bolt(self):
+    def test_perf2bolt_reads_the_branches(self):
         perf2bolt = tool("perf2bolt")
         if not perf2bolt or not shutil.which("perf"):
             self.skipTest("no perf2bolt (Debian: bolt-15 and linux-perf)")

@@ -154,7 +154,7 @@ class CommandLine(Case):
                 for option in re.findall(r" (--[a-z-]+)", line.split(" -- ")[0]):
                     self.assertIn(option, options, line)
 
-    def test_examples_work(self):
+    def test_examples_of_the_help_work(self):
         """Examples that need no file and count nothing work; the one about a set that does not fit
         is refused."""
         n = 0
@@ -171,12 +171,12 @@ class CommandLine(Case):
     def test_no_command_is_usage(self):
         self.assertIn("usage: pfm", self.fails(2))
 
-    def test_unknown_command(self):
+    def test_a_mistyped_command_has_a_suggestion(self):
         self.assertIn("Did you mean 'encode'?", self.fails(2, "encdoe"))
         self.assertIn("Did you mean 'dispatch'?", self.fails(2, "help", "disptach"))
         self.assertIn("Did you mean 'list'?", self.fails(2, "LIST"))
 
-    def test_unknown_option(self):
+    def test_a_mistyped_option_has_a_suggestion(self):
         self.assertIn("Did you mean --json?", self.fails(2, "list", "--jsno"))
         self.assertIn("unknown option -Z", self.fails(2, "list", "-Z"))
         self.assertIn("takes no value", self.fails(2, "list", "--json=1"))
@@ -189,7 +189,7 @@ class CommandLine(Case):
                         "alpha device"):
             self.fails(2, *command.split())
 
-    def test_version(self):
+    def test_the_version_has_two_numbers(self):
         self.assertRegex(self.done("--version"), r"^pfm \d+\.\d+")
 
     def test_options_before_and_after_operands(self):
@@ -330,7 +330,7 @@ class List(Case):
             if row["ok"] and row["tag"] == "event_default":
                 self.assertIn(row["event"], names)
 
-    def test_descriptions(self):
+    def test_words_of_descriptions_are_found(self):
         self.assertNotEqual(self.done("list", "--pmu", "coreduo", "-d", "cache"), "")
 
     def test_this_machine_first(self):
@@ -361,7 +361,7 @@ class List(Case):
         self.assertGreater(others, 300)
         self.assertIn("and %d of other machines" % others, self.done("list"))
 
-    def test_regular_expressions(self):
+    def test_a_pattern_is_a_regular_expression(self):
         def names(pattern):
             return {o["event"] for o in objects(self.done("list", "--json", pattern))}
         all_of_it = names("coreduo")
@@ -371,7 +371,7 @@ class List(Case):
             self.assertEqual(names("coreduo::" + pattern),
                              {n for n in all_of_it if re.search(pattern, n, re.I)}, pattern)
 
-    def test_tracepoints(self):
+    def test_tracepoints_of_the_kernel_are_listed(self):
         with tempfile.TemporaryDirectory() as root:
             for name in ("sched/sched_switch", "sched/sched_wakeup", "irq/softirq_entry"):
                 os.makedirs(os.path.join(root, "sys/kernel/tracing/events", name))
@@ -439,7 +439,7 @@ class List(Case):
         self.assertIn("no event of its list", self.done("show", "coreduo::rfffe"))
         self.fails(1, "show", "coreduo::rfffffffffffffffffff")
 
-    def test_mistyped_tracepoints(self):
+    def test_a_mistyped_tracepoint_has_a_suggestion(self):
         env = self.machine_with_tracepoints()
         for wrong, right in (("sched:sched_swich", "sched:sched_switch"), ("shced:sched_wakeup",
                                                                            "sched:sched_wakeup"),
@@ -504,7 +504,7 @@ class List(Case):
         err = self.fails(1, "list", "coreduo::L2_Rqstss_zz")
         self.assertIn("no event matches", err)
 
-    def test_unknown_pmu(self):
+    def test_an_unknown_pmu_is_marked(self):
         err = self.fails(1, "list", "--pmu", "coreduoo")
         self.assertIn("coreduo", err)
         self.caret(err, "coreduoo")
@@ -528,7 +528,7 @@ class List(Case):
             self.assertEqual(r.returncode, 0)
             self.assertIn("%s is not used: not an image" % image, r.stderr)
 
-    def test_processors_alone(self):
+    def test_processors_are_listed_without_events(self):
         self.assertRegex(self.done("list", "--pmus", "--pmu", "coreduo"),
                          r"(?m)^  coreduo +\d+ events")
         names = [o["pmu"] for o in objects(self.done("list", "--json", "--pmus", "Alpha"))]
@@ -592,7 +592,7 @@ class List(Case):
         self.assertGreater(len(below), 3)
         self.assertEqual({len(line) - len(line.lstrip()) for line in below}, {column})
 
-    def test_narrow_terminals(self):
+    def test_lines_fit_a_narrow_terminal(self):
         """No line of a description is wider than the terminal, and no word is lost."""
         for args in ("list", "coreduo::br"), ("list", "--pmus"):
             wide = " ".join(on_terminal(*args, NO_COLOR="1").decode().split())
@@ -668,7 +668,7 @@ class List(Case):
             self.assertTrue(line.startswith("  ") and not line.startswith("   "), line)
 
 
-    def test_metrics(self):
+    def test_metrics_are_listed_on_demand(self):
         """Metrics appear in a list of events only with -a."""
         rows = objects(self.done("list", "--json", "--metrics", "--pmu", "hardware"))
         self.assertIn("ipc", [o["metric"] for o in rows])
@@ -694,7 +694,7 @@ class List(Case):
         for more in (("--metrics",), ("--unit", "cha"), ("--counter", "0")):
             self.assertIn("--pmus lists PMUs only", self.fails(2, "list", "--pmus", *more))
 
-    def test_metrics_elsewhere(self):
+    def test_metrics_of_other_machines_are_said_to_be_so(self):
         r = pfm("list", "--json", "--metrics", "info_botlnk_l2_dsb_misses",
                 env={"PERFMON_SYSFS": "/nonexistent"})
         self.assertTrue(objects(r.stdout))
@@ -741,7 +741,7 @@ class Newcomer(Case):
 
 
 class Show(Case):
-    def test_metric(self):
+    def test_a_metric_shows_its_formula_and_groups(self):
         out = self.done("show", "skl::Frontend_Bound")
         for words in (
             "IDQ_UOPS_NOT_DELIVERED.CORE on 0-3",
@@ -764,26 +764,26 @@ class Show(Case):
                       if i.get("event") == "skl::EXE_ACTIVITY.BOUND_ON_STORES")
         self.assertEqual(stores["counters"], [0, 1, 2, 3])
 
-    def test_core_event(self):
+    def test_an_event_shows_all_of_its_spellings(self):
         out = self.done("show", "coreduo::L2_Rqsts")
         for word in ("coreduo::L2_Rqsts", "0x2e", "core", "cachestate", "libpmc", "libpfm", "perf",
                      "counters"):
             self.assertIn(word, out)
 
-    def test_counter_constraint(self):
+    def test_an_event_shows_its_counters(self):
         self.assertRegex(self.done("show", "coreduo::FP_Assist"), r"counters +1\n")
 
     def test_erratum_and_alias(self):
         self.assertIn("AE67", self.done("show", "coreduo::FP_Assist"))
         self.assertIn("Instr_Ret", self.done("show", "--pmu", "coreduo", "instructions"))
 
-    def test_core_capabilities(self):
+    def test_a_processor_shows_its_capabilities(self):
         out = self.done("show", "coreduo")
         for cap in ("INTERRUPT", "USER", "SYSTEM", "EDGE", "THRESHOLD", "READ", "WRITE", "INVERT"):
             self.assertIn("PMC_CAP_" + cap, out)
         self.assertIn("40 bits", out)
 
-    def test_montecito_event(self):
+    def test_an_event_of_montecito_shows_its_filters(self):
         out = self.done("show", "montecito::L1D_READ_MISSES_ALL")
         self.assertRegex(out, r"event set +L1D:1\n")
         self.assertRegex(out, r"filters +opcode match, code ranges, data ranges\n")
@@ -793,7 +793,7 @@ class Show(Case):
     def test_alpha_event_has_its_constant(self):
         self.assertIn("PF5_MUX1_REPLAY_TRAP", self.done("show", "ev5::replay"))
 
-    def test_json(self):
+    def test_json_has_codes_and_masks(self):
         (e,) = objects(self.done("show", "--json", "coreduo::L2_Rqsts"))
         self.assertEqual((e["pmu"], e["code"]), ("coreduo", "0x2e"))
         self.assertEqual(e["counters"], [0, 1])
@@ -882,7 +882,7 @@ class Show(Case):
 
 
 class Encode(Case):
-    def test_three_spellings(self):
+    def test_three_spellings_have_equal_registers(self):
         out = objects(
             self.done("encode", "--json", "--pmu", "coreduo", "coreduo::L2_LINES_IN:BOTH_CORES:u",
                       "L2_Lines_In,core=all,usr"))
@@ -930,7 +930,7 @@ class Encode(Case):
         self.assertEqual([r["value"] for r in o["regs"]], ["0x5101b7", "0x10001"])
         self.assertIn("0x5101bb with MSR 0x1a7 = 0x10001", self.done("encode", event))
 
-    def test_shape(self):
+    def test_an_answer_has_its_members(self):
         (o,) = objects(self.done("encode", "--json", "coreduo::Instr_Ret,usr"))
         self.assertEqual(list(o), ["input", "pmu", "event", "regs", "counters", "perf",
                                    "known_errata", "foreign"])
@@ -948,7 +948,7 @@ class Encode(Case):
                 }, "foreign": True
             })
 
-    def test_another_machine(self):
+    def test_an_event_of_another_machine_says_so(self):
         note = "(on a machine with this processor; on this machine it has another meaning)"
         self.assertIn(note, self.done("encode", "coreduo::Instr_Ret"))
         for text, env in (("coreduo::Instr_Ret", {"PERFMON_CPUID": "GenuineIntel-6-E-8"}),
@@ -966,7 +966,7 @@ class Encode(Case):
         self.assertIn(" exclude_idle exclude_guest\n", self.done("encode", "coreduo/event=0xc0/HI"))
         self.caret(self.fails(1, "encode", "coreduo/event=0xc0/ue"), "e")
 
-    def test_error_shape(self):
+    def test_an_error_has_its_members(self):
         r = pfm("encode", "--json", "coreduo::Instr_Rett")
         self.assertEqual(r.returncode, 1)
         (o,) = objects(r.stdout)
@@ -976,7 +976,7 @@ class Encode(Case):
         self.assertEqual(o["input"][slice(*o["error"]["at"])], "Instr_Rett")
         self.assertTrue(any("Instr_Ret" in s for s in o["error"]["suggest"]), o)
 
-    def test_core_vectors(self):
+    def test_all_vectors_of_core_are_answered(self):
         rows = vectors("core.jsonl", "spec")
         r = pfm("encode", "--json", "--pmu", "coreduo", "-",
                 input="".join(row["spec"] + "\n" for row in rows))
@@ -1074,7 +1074,7 @@ class Encode(Case):
         self.assertEqual(p.wait(), 0)
         p.stdout.close()
 
-    def test_long_lines(self):
+    def test_a_line_of_200000_letters_is_an_error(self):
         r = pfm("encode", "--json", "--pmu", "coreduo", "-", input="x" * 200000 + "\nInstr_Ret\n")
         out = objects(r.stdout)
         self.assertIn("error", out[0])
@@ -1114,13 +1114,13 @@ class Dispatch(Case):
                 want = dict(want, version=res.get("version"))
             self.assertEqual(res, want, row)
 
-    def test_montecito_vectors(self):
+    def test_vectors_of_montecito_are_answered(self):
         self.compare("montecito*.jsonl")
 
-    def test_coreduo_vectors(self):
+    def test_vectors_of_coreduo_are_answered(self):
         self.compare("coreduo.jsonl")
 
-    def test_alpha_groups(self):
+    def test_groups_of_alpha_are_answered(self):
         rows = vectors("alpha*.jsonl", "kind", "group")
         requests = [{"req": {"pmu": row["pmu"], "ev": [name for _, name in row["events"]]}}
                     for row in rows]
@@ -1130,7 +1130,7 @@ class Dispatch(Case):
                 self.assertEqual((int(res["arg"], 16), int(res["a1"], 16)),
                                  (int(row["arg"], 16), int(row["a1"], 16)), row)
 
-    def test_alpha_rates(self):
+    def test_rates_of_alpha_are_answered(self):
         rows = vectors("alpha*.jsonl", "kind", "freq")
         requests = [{
             "req": {
@@ -1193,7 +1193,7 @@ class Dispatch(Case):
         r = vectors_driver("dispatch", "--json", input=json.dumps({"req": right}))
         self.assertEqual((r.returncode, objects(r.stdout)[0]["res"]["rc"]), (0, 0))
 
-    def test_set(self):
+    def test_a_set_has_counters_and_registers(self):
         (o, ) = objects(
             self.done("dispatch", "--json", "--pmu", "coreduo", "Instr_Ret", "FP_Comp_Instr_Ret"))
         self.assertEqual([e["counter"] for e in o["events"]], [1, 0])
@@ -1211,7 +1211,7 @@ class Dispatch(Case):
         err = self.fails(1, "dispatch", "--pmu", "coreduo", "Instr_Ret", "BAClearz")
         self.caret(err, "BAClearz")
 
-    def test_unavailable(self):
+    def test_unavailable_registers_are_not_used(self):
         (o, ) = objects(
             self.done("dispatch", "--json", "--pmu", "montecito", "--unavailable", "4-6,8",
                       "CPU_OP_CYCLES_ALL"))
@@ -1331,7 +1331,7 @@ class KernelFields(Case):
 
 
 class Decode(Case):
-    def test_core(self):
+    def test_a_register_of_core_decodes_to_its_event(self):
         out = self.done("decode", "--pmu", "coreduo", "PERFEVTSEL0=0x53d024")
         self.assertRegex(out, "(?i)L2_Lines_In")
 
@@ -1343,7 +1343,7 @@ class Decode(Case):
             (e,) = objects(self.done("encode", "--json", "--pmu", "coreduo", text))
             self.assertEqual(e["regs"][0]["value"], "0x53d024", text)
 
-    def test_montecito_fields(self):
+    def test_a_register_of_montecito_has_its_fields(self):
         (o,) = objects(self.done("decode", "--pmu", "montecito", "--json", "PMC4=0x2035808"))
         fields = {f["name"]: int(f["value"], 16) for f in o["fields"]}
         self.assertEqual((fields["plm"], fields["es"], fields["umask"]), (8, 0x58, 3))
@@ -1433,7 +1433,7 @@ class Decode(Case):
         (o,) = objects(self.done("decode", "--json", "--pmu", "clx", "config=0x3c"))
         self.assertNotIn("more", o)
 
-    def test_mistakes(self):
+    def test_wrong_registers_are_marked(self):
         self.caret(self.fails(1, "decode", "--pmu", "coreduo", "PERFEVTSEL0=12q"), "12q")
         said = self.fails(1, "decode", "--pmu", "coreduo", "NOSUCHREG=1")
         self.caret(said, "NOSUCHREG")
@@ -1488,7 +1488,7 @@ class Stat(Case):
     def plan(self, events):
         return [o["event"] for o in objects(self.done("stat", "--dry-run", "--json", "-e", events))]
 
-    def test_lists(self):
+    def test_commas_separate_events_but_not_their_attributes(self):
         self.assertEqual(self.plan("page-faults,task-clock"), ["page-faults", "task-clock"])
         self.assertEqual(
             self.plan("coreduo::Bus_Snoops,agent=any,cachestate=ms,cmask=2,inv,usr,page-faults"),
@@ -1498,7 +1498,7 @@ class Stat(Case):
         self.assertEqual(self.plan("page-faults,coreduo::L2_LINES_IN:SELF:c=1:i"),
                          ["page-faults", "coreduo::L2_LINES_IN:SELF:c=1:i"])
 
-    def test_groups(self):
+    def test_braces_make_groups(self):
         out = objects(
             self.done("stat", "--dry-run", "--json", "-e",
                       "{page-faults,task-clock},context-switches"))
@@ -1510,13 +1510,13 @@ class Stat(Case):
         self.assertEqual((o["perf"]["type"], o["perf"]["config"]), (1, "0x2"))
         self.assertIn("type=1 config=0x2", self.done("stat", "--dry-run", "-e", "page-faults"))
 
-    def test_unknown_event(self):
+    def test_an_unknown_event_starts_no_program(self):
         err = self.fails(1, "stat", "-e", "page-faults,page-fautls", "--", "touch",
                          "/nonexistent/x")
         self.caret(err, "page-fautls")
         self.assertNotIn("touch", err)
 
-    def test_mistakes(self):
+    def test_wrong_options_are_refused(self):
         self.fails(2, "stat", "-e", "page-faults")
         self.fails(2, "stat", "-p", "x")
         self.fails(2, "stat", "-r", "0", "--", "true")
@@ -1524,7 +1524,7 @@ class Stat(Case):
         self.fails(2, "stat", "-r", "2", "-I", "10", "--", "true")
         self.fails(1, "stat", "-o", "/no/such/folder/x", "--", "true")
 
-    def test_repeat(self):
+    def test_repeated_runs_have_a_spread(self):
         (o,) = objects(self.done("stat", "--json", "-r", "3", "-e", "page-faults", "--", "true"))
         if o["value"] is None:
             self.skipTest("page faults cannot be counted here: " + o["why"])
@@ -1538,7 +1538,7 @@ class Stat(Case):
         self.assertLess(out.rindex(b"run 3 of 3"), out.rindex(b"page-faults"))
         self.assertNotIn("run 3 of 3", pfm(*many).stderr)
 
-    def test_interval(self):
+    def test_intervals_are_in_the_order_of_time(self):
         out = objects(
             self.done("stat", "--json", "-I", "100", "-e", "task-clock", "--", "sleep", "0.35"))
         times = [o["time"] for o in out]
@@ -1562,7 +1562,7 @@ class Stat(Case):
         self.assertTrue([o for o in parts if (o["value"] or 0) < 100],
                         "no interval of the sleep is quiet")
 
-    def test_output_file(self):
+    def test_counts_go_to_a_file(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "counts")
             r = pfm("stat", "--json", "-o", path, "-e", "page-faults", "--", "echo", "x")
@@ -1608,7 +1608,7 @@ class Stat(Case):
             self.skipTest("the kernel maps several pages at each fault")
         self.assertLess(abs(many - few - 4000), 100)
 
-    def test_device_model(self):
+    def test_the_model_of_the_device_counts(self):
         out = objects(
             self.done("stat", "--json", "--device-model", "ev5", "-e", "cycles,issues", "--",
                       "sleep", "0.05"))
@@ -1663,14 +1663,14 @@ class Stat(Case):
                          (1, None, "not counted", "no process"))
         self.assertIn(str(gone.pid), o["why"])
 
-    def test_each_cpu(self):
+    def test_counts_are_per_cpu(self):
         out = objects(
             self.done("stat", "--json", "--device-model", "ev5", "-C", "0", "--per-cpu", "-e",
                       "cycles", "--", "true"))
         self.assertEqual([(o["cpu"], o["event"]) for o in out], [("0", "cycles")])
         self.fails(2, "stat", "--per-cpu", "-e", "page-faults", "--", "true")
 
-    def test_wrong_lists(self):
+    def test_wrong_lists_of_cpus_are_refused(self):
         for cpus in "", "x", "1-0", "0,", "0-", "0-1-2", "99999999":
             self.assertIn("'%s'" % cpus,
                           self.fails(2, "stat", "-C", cpus, "-e", "page-faults", "--", "true"))
@@ -1720,7 +1720,7 @@ class Fallback(Case):
         self.assertEqual(r.returncode, 0, r.stderr)
         return r
 
-    def test_said_once(self):
+    def test_a_fallback_is_said_once(self):
         for args in (("encode", self.EVENT, self.EVENT), ("show", self.EVENT, self.EVENT),
                      ("dispatch", self.EVENT), ("stat", "--dry-run", "-e",
                                                 self.EVENT + "," + self.EVENT)):
@@ -1768,7 +1768,7 @@ class Import(Case):
                 self.done("encode", "--json", "toy::TICKS", env={"PERFMON_EVENTS": image}))
             self.assertEqual(o["perf"]["config"], "0x11")
 
-    def test_mistakes(self):
+    def test_a_mistyped_option_has_a_suggestion(self):
         self.assertIn("Did you mean --cpu?", self.fails(2, "import", "--cpy", "x", "."))
 
 
@@ -1779,7 +1779,7 @@ class Import(Case):
 
 
 class Session(Case):
-    def test_error_lines(self):
+    def test_vectors_with_errors_are_answered(self):
         rows = vectors("alpha*.jsonl", "kind", "session", "error")
         r = pfm("alpha", "session", "--json", input="".join(json.dumps(row) + "\n" for row in rows))
         self.assertEqual(r.returncode, 0, r.stderr)
@@ -1800,7 +1800,7 @@ class Trace(Case):
         self.assertEqual((traced.returncode, traced.stdout), (plain.returncode, plain.stdout))
         return [line for line in traced.stderr.splitlines() if line.startswith("perfmon: ")]
 
-    def test_lookup(self):
+    def test_a_trace_of_lookup_names_each_table(self):
         # The rules that hold for the text are looked up as the event is.
         lines = self.trace("lookup", "encode", "skx::UNC_CHA_CLOCKTICKS")
         self.assertEqual(list(dict.fromkeys(lines)), [
@@ -1809,7 +1809,7 @@ class Trace(Case):
             "row UNC_CHA_CLOCKTICKS"])
         self.assertEqual(self.trace("session,no_such_topic", "encode", "skl::INST_RETIRED.ANY"), [])
 
-    def test_session(self):
+    def test_a_trace_of_a_session_names_each_open(self):
         lines = self.trace("session", "stat", "--json", "-e", "no-such-event", "--", "true")
         self.assertEqual(lines, [])
         traced = pfm("stat", "-e", "page-faults", "--", "true",
@@ -1825,13 +1825,13 @@ class ExtraRegister(Case):
         return [json.loads(line).get("decided_by")
                 for line in self.done("decode", "--json", "--pmu", "skl", *registers).splitlines()]
 
-    def test_shared_code(self):
+    def test_an_extra_register_decides_between_equal_codes(self):
         self.assertEqual(self.decided_by("PERFEVTSEL0=0x5301b7"), ["0x1a6"])
         self.assertEqual(self.decided_by("PERFEVTSEL0=0x5301bb"), ["0x1a7"])
         self.assertIn("one of more than 64 events: extra register 0x1a6 decides",
                       self.done("decode", "--pmu", "skl", "PERFEVTSEL0=0x5301b7"))
 
-    def test_register_given(self):
+    def test_a_given_extra_register_chooses_the_event(self):
         """The values are those of Intel's lists."""
         for pmu, control, extra, event in (("spr", "PERFEVTSEL0=0x53012a",
                                             "OFFCORE_RSP_0=0x3fbfc00001",
@@ -1883,7 +1883,7 @@ class Device(Case):
         self.assertEqual(pfm("alpha", "device", "--", "sh", "-c", "exit 9").returncode, 9)
         self.assertEqual(pfm("alpha", "device", "--", "/no/such/program").returncode, 127)
 
-    def test_few_files(self):
+    def test_the_device_works_with_few_descriptors(self):
         """Descriptors of the device have numbers above the program's own, below any limit."""
         for files in 200, 512, 600, 1024:
             with tempfile.TemporaryDirectory() as folder:
@@ -1894,7 +1894,7 @@ class Device(Case):
                     preexec_fn=lambda n=files: resource.setrlimit(resource.RLIMIT_NOFILE, (n, n)))
             self.assertEqual(done.returncode, 0, (files, done.stderr))
 
-    def test_mistakes(self):
+    def test_wrong_models_are_refused(self):
         self.assertIn("Did you mean 'ev6",
                       self.fails(2, "alpha", "device", "--model", "ev66", "--", "true"))
         self.fails(2, "alpha", "device", "--cpus", "0", "--", "true")
@@ -1921,30 +1921,30 @@ printf '%s\\n' "${COMPREPLY[@]}"
         self.assertEqual(r.stderr, "")
         return r.stdout.split()
 
-    def test_commands(self):
+    def test_commands_are_completed(self):
         self.assertEqual(self.complete("pfm en"), ["encode"])
         commands = re.findall(r"^  ([a-z]+) ", self.done("--help").split("Options")[0], re.M)
         self.assertLessEqual({"stat", "doctor", "metric", "plan"}, set(commands))
         self.assertEqual(self.complete("pfm help "), commands)
         self.assertLessEqual({*commands, "help"}, set(self.complete("pfm ")))
 
-    def test_options(self):
+    def test_options_are_completed(self):
         self.assertIn("--dry-run", self.complete("pfm stat --d"))
         self.assertEqual(self.complete("pfm encode --js"), ["--json"])
 
-    def test_processors(self):
+    def test_processors_are_completed(self):
         self.assertEqual(self.complete("pfm encode --pmu mont"), ["montecito"])
         self.assertEqual(self.complete("pfm encode --pmu=mont"), ["montecito"])
         self.assertEqual(self.complete("pfm plan -p mont"), ["montecito"])
         self.assertTrue(self.complete("pfm stat -p ")[0].isdigit())
 
-    def test_metrics(self):
+    def test_metrics_are_completed(self):
         for line in ("metric skx::Info_Thread_IP", "metric -p skx Info_Thread_IP",
                      "plan --pmu skx Info_Thread_IP", "stat --metrics=skx::Info_Thread_IP",
                      "stat -M skx::Info_Thread_IP"):
             self.assertRegex(self.complete("pfm " + line)[0], "Info_Thread_IPC$")
 
-    def test_events(self):
+    def test_events_are_completed(self):
         self.assertIn("L2_Rqsts", self.complete("pfm encode coreduo::L2_R"))
         self.assertIn("IA64_INST_RETIRED", self.complete("pfm dispatch --pmu montecito IA64_INST"))
 
@@ -1953,17 +1953,17 @@ printf '%s\\n' "${COMPREPLY[@]}"
             "page-faults,page-faults",
             [w.lower().replace("_", "-") for w in self.complete("pfm stat -e page-faults,page-f")])
 
-    def test_files(self):
+    def test_files_are_completed(self):
         self.assertTrue(self.complete("pfm import /et"))
 
-    def test_unit_masks(self):
+    def test_unit_masks_are_completed(self):
         for event, words in (("coreduo::L2_Rqsts:", {"SELF", "MESI"}),
                              ("coreduo::L2_Rqsts,", {"core=this", "cachestate=MESI"})):
             got = self.done("list", "--complete", event).split()
             self.assertEqual([w for w in got if not w.startswith(event)], [])
             self.assertLess(words, {w[len(event):] for w in got})
 
-    def test_quick(self):
+    def test_a_completion_takes_less_than_5_seconds(self):
         start = time.monotonic()
         self.done("list", "--complete", "coreduo::L")
         self.assertLess(time.monotonic() - start, 5)

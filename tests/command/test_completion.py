@@ -41,20 +41,20 @@ source $COMPLETION
 
 
 class Shell:
-    def test_commands(self):
+    def test_the_shell_completes_commands(self):
         self.assertEqual(self.complete("", "st"), ["stat"])
         self.assertIn("encode", self.complete("", ""))
 
-    def test_options(self):
+    def test_the_shell_completes_options(self):
         self.assertEqual(self.complete("stat", "--topd"), ["--topdown"])
 
-    def test_events(self):
+    def test_the_shell_completes_events(self):
         found = ["skx::INST_RETIRED.ANY", "skx::INST_RETIRED.ANY_P"]
         self.assertEqual(sorted(self.complete("encode", "skx::INST_RETIRED.AN")), found)
         self.assertEqual(self.complete("stat", "-e", "cycles,page-f"), ["cycles,page-faults"])
         self.assertIn("INST_RETIRED.ANY", self.complete("encode", "--pmu", "skx", "INST_RETIRED.A"))
 
-    def test_processors(self):
+    def test_the_shell_completes_processors(self):
         self.assertIn("skx", self.complete("list", "--pmu", "sk"))
 
 

@@ -91,7 +91,7 @@ class Files(unittest.TestCase):
 
 
 class Errors(Files):
-    def test_places(self):
+    def test_errors_name_file_line_and_column(self):
         """Each error names the file, line and column of the token."""
         if "without libyaml" in subprocess.run([PFM, "serve", "--check-config", self.path],
                                                capture_output=True, text=True,
@@ -112,7 +112,7 @@ class Errors(Files):
             self.assertEqual(done.returncode, 2)
             self.assertIn("--config stands alone", done.stderr)
 
-    def test_variables(self):
+    def test_variables_of_the_environment_are_replaced(self):
         """${NAME} is a variable of the environment, as Kubernetes sets the node's address."""
         self.write([self.job("a", kubelet={"url": "https://${SVC_IP}:${SVC_PORT}/x"},
                              containers=True)])
@@ -131,11 +131,11 @@ class Errors(Files):
         self.assertEqual(done.stdout, self.path +
                          ": 1 job, no errors; 1 event not on this machine\n")
 
-    def test_example(self):
+    def test_the_example_has_no_errors(self):
         self.assertIn("3 jobs, no errors", check(os.path.join(SOURCE, "examples/fleet/serve.yml")))
 
     @unittest.skipUnless(jsonschema, "python3-jsonschema or python3-yaml is missing")
-    def test_schema(self):
+    def test_the_schema_and_the_program_agree(self):
         """docs/schema/serve-config.json and the program agree."""
         with open(os.path.join(SOURCE, "docs/schema/serve-config.json"), encoding="utf-8") as f:
             schema = json.load(f)
@@ -212,7 +212,7 @@ class Jobs(Files):
             s.end()
         self.assertEqual(os.listdir(self.folder), ["serve.yml"])
 
-    def test_reload(self):
+    def test_jobs_that_stay_keep_their_counts(self):
         """By a hangup, by a new file, by the symbolic link of a ConfigMap: a job that stays keeps
         its counts, and a bad file keeps the jobs that there were."""
         self.write([self.job("a"), self.job("b")])
@@ -244,7 +244,7 @@ class Jobs(Files):
         self.assertIn("serve.yml:1:18: nonsense: the key is not known", said)
         self.assertIn("the jobs of its last good version go on", said)
 
-    def test_configmap(self):
+    def test_a_new_link_of_a_configmap_is_read(self):
         """Kubernetes has FILE -> ..data/FILE, and replaces the link ..data."""
         for version, name in (("..1", "a"), ("..2", "b")):
             os.mkdir(self.file(version))

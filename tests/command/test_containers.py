@@ -248,7 +248,7 @@ class Churn(Scripted):
                              SECOND)
             self.assertEqual(self.labels(self.read(address)), [{}])
 
-    def test_thousands(self):
+    def test_6000_containers_leave_no_series(self):
         """6,000 containers, 500 at a time. The scripted kernel allows as many files as 1,100 groups
         need on its four CPUs; no series is left over, and descriptors and memory stay the same."""
         parent = "kubepods.slice/kubepods-burstable.slice"
@@ -281,7 +281,7 @@ class Churn(Scripted):
 
 
 class Requests(Scripted):
-    def test_token(self):
+    def test_the_token_is_read_for_each_request(self):
         """It is read for each request, and is in no message."""
         token = os.path.join(self.place.folder, "token")
         self.make(make_folder("systemd", "cri-o", "BestEffort", make_uid(1), make_id(1)))
@@ -303,7 +303,7 @@ class Requests(Scripted):
         self.assertEqual(openmetrics.value(f, "perfmon_kubelet_failures"), 1)
         self.assertGreaterEqual(openmetrics.value(f, "perfmon_kubelet_answers"), 1)
 
-    def test_faults(self):
+    def test_a_faulty_kubelet_does_not_stop_scrapes(self):
         """Garbage and a slow answer: scrapes go on, and the names come later."""
         self.make(make_folder("systemd", "cri-o", "BestEffort", make_uid(1), make_id(1)))
         with Kubelet("garbage", 1.0, 200) as kubelet:
@@ -321,7 +321,7 @@ class Requests(Scripted):
                 self.assertLess(longest, 0.9)
                 self.assertIn("not a list of pods", s.end() + "".join(s.said))
 
-    def test_nobody_answers(self):
+    def test_numbers_replace_names_after_10_seconds(self):
         """Without names, the numbers of the path are served after ten seconds at the latest."""
         self.make(make_folder("systemd", "cri-o", "BestEffort", make_uid(1), make_id(1)))
         with self.serve("--kubelet", "http://127.0.0.1:1") as s:
@@ -332,7 +332,7 @@ class Requests(Scripted):
             self.assertIn({"pod_uid": make_uid(1), "runtime": "cri-o", "container_id": make_id(1)},
                           self.labels(f))
 
-    def test_certificates(self):
+    def test_certificates_of_the_kubelet_are_checked(self):
         from test_web import Files    # pylint: disable=import-outside-toplevel
         files = Files()
         self.addCleanup(files.close)
@@ -350,7 +350,7 @@ class Requests(Scripted):
                 self.assertRegex(s.wait_for("certificate"), "certificate")
             self.assertEqual(len(kubelet.got), before)
 
-    def test_refused(self):
+    def test_wrong_options_are_refused(self):
         for words in (["--kubelet", "http://127.0.0.1:10255"],
                       ["--containers", "--kubelet", "127.0.0.1:10255"],
                       ["--containers", "--for-each-cgroup", "x"]):
@@ -400,7 +400,7 @@ class Live(unittest.TestCase):
                 return m[1]
         return self.skipTest("no control groups of version 2 are mounted")
 
-    def test_processor_time(self):
+    def test_the_task_clock_equals_cpu_stat(self):
         """The task clock of a container is the kernel's own figure in cpu.stat."""
         folder = os.path.join(self.find_mount(), "docker", make_id(7))
         try:

@@ -62,7 +62,7 @@ class Continuous(unittest.TestCase):
             self.assertRegex(name, r"^perf-\d{8}T\d{6}Z\.data$")
             self.assertTrue(self.report(name).startswith(event + ": "), name)
 
-    def test_limits(self):
+    def test_the_oldest_rounds_go_first(self):
         """The oldest go first, others' files stay, and each removal is reported."""
         os.mkdir(self.folder)
         for name, age in (("perf-20200101T000000Z.data", 1000), ("perf-20200102T000000Z.data", 0),
@@ -151,7 +151,7 @@ class Continuous(unittest.TestCase):
         self.assertRegex(err, r"the round of perf-\S+ failed: its samples are lost")
         self.assertEqual(self.files(), [])
 
-    def test_disk_full(self):
+    def test_a_round_that_cannot_be_written_is_reported(self):
         """A round that cannot be written is lost and reported; later rounds succeed when there is
         room."""
 
@@ -169,7 +169,7 @@ class Continuous(unittest.TestCase):
         self.assertEqual((p.returncode, err), (0, ""))
         self.assertEqual(len(self.files()), 1)
 
-    def test_refused(self):
+    def test_wrong_options_are_refused(self):
         for words in (["--round", "5", "--every", "2"], ["-o", "x"], ["--round",
                                                                       "0"], ["--", "true"]):
             p = subprocess.run([PFM, "record", "--continuous", self.folder, *words],
@@ -191,7 +191,7 @@ class Push(Continuous):
         test_limits
     ) = test_a_signal_ends_it = test_failed_rounds_are_reported = test_refused = None
 
-    def test_pyroscope(self):
+    def test_rounds_are_pushed_to_pyroscope(self):
         with Receiver(200) as r:
             self.without_curl(self.record("--rounds", "1", "--push", r.url + "/ingest"))
         (path, headers, body), = r.got
@@ -202,7 +202,7 @@ class Push(Continuous):
         self.assertEqual(headers["Content-Type"], "application/octet-stream")
         self.assertEqual(self.files(), [])
 
-    def test_names(self):
+    def test_names_are_pushed_on_demand(self):
         """The receiver finds names of functions by build ids, unless --names asks for them; those
         of the kernel it cannot find."""
         load = subprocess.Popen(["sh", "-c", 'while :; do "$0" list --json >/dev/null; done', PFM])

@@ -373,7 +373,7 @@ class Diff(unittest.TestCase):
             self.assertAlmostEqual(row["change"], 0, delta=0.01)
             self.assertFalse(row["significant"])
 
-    def test_trouble(self):
+    def test_wrong_recordings_are_refused(self):
         self.write(0, [10])
         for args, status, said in ((["0.data"], 2, "or OLD... -- NEW..., got 1"),
                                    (["0.data", "missing"], 2, "missing: no such file"),
@@ -389,7 +389,7 @@ class Diff(unittest.TestCase):
                 self.assertEqual((done.returncode, done.stdout), (status, ""))
                 self.assertIn(said, done.stderr)
 
-    def test_limits(self):
+    def test_rows_beyond_the_limit_are_counted(self):
         self.write(0, [100] * 20)
         self.write(1, [100 + i for i in range(20)])
         self.assertEqual(len(self.rows("-n", "3")), 3)
@@ -532,7 +532,7 @@ class Runs(unittest.TestCase):
         self.assertIn("at most 5% are expected to have it by chance", several)
         self.assertRegex(several, r"samples of 5 recordings, then [\d,]+ of 5 recordings")
 
-    def test_refusals(self):
+    def test_wrong_lists_of_recordings_are_refused(self):
         self.draw_sides(random.Random(14), 1)
         for args, said in ((["--", *self.paths("a")], "expected two recordings, or OLD... -- NEW"),
                            ([*self.paths("a"), "--"], "expected two recordings, or OLD... -- NEW"),

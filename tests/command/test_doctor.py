@@ -59,19 +59,19 @@ class Recorded(unittest.TestCase):
     def look(self):
         return doctor(env={"PERFMON_SYSFS": self.root})
 
-    def test_each_level(self):
+    def test_each_paranoid_level_says_what_it_allows(self):
         for level, words in ((-1, "everything"), (0, "CPUs"), (1, "time in the kernel"),
                              (2, "user mode only"), (3, "kernels of Debian"),
                              (4, "kernels of Debian")):
             self.write("proc/sys/kernel/perf_event_paranoid", "%d\n" % level)
             self.assertIn(words, self.look()["paranoid level"]["found"], level)
 
-    def test_no_proc(self):
+    def test_a_missing_proc_is_bad(self):
         os.unlink(os.path.join(self.root, "proc/sys/kernel/perf_event_paranoid"))
         f = self.look()["paranoid level"]
         self.assertEqual((f["state"], f["remedy"]), ("bad", "mount -t proc proc /proc"))
 
-    def test_no_pmu(self):
+    def test_a_missing_pmu_is_bad(self):
         self.assertEqual(self.look()["PMUs"]["state"], "good")
         shutil.rmtree(os.path.join(self.root, "sys/bus/event_source/devices/cpu"))
         f = self.look()["PMUs"]
@@ -86,25 +86,25 @@ class Recorded(unittest.TestCase):
         self.write("sys/fs/resctrl/mon_groups/db/tasks", "")
         self.assertEqual(self.look()["resctrl"]["found"], "1 group for monitoring")
 
-    def test_watchdog(self):
+    def test_an_active_watchdog_is_a_note(self):
         self.assertNotIn("NMI watchdog", self.look())
         for on, state in (0, "good"), (1, "note"):
             self.write("proc/sys/kernel/nmi_watchdog", "%d\n" % on)
             self.assertEqual(self.look()["NMI watchdog"]["state"], state)
         self.assertEqual(self.look()["NMI watchdog"]["remedy"], "sysctl kernel.nmi_watchdog=0")
 
-    def test_rdpmc(self):
+    def test_a_forbidden_rdpmc_is_a_note(self):
         for value, state in (0, "note"), (1, "good"), (2, "good"):
             self.write("sys/bus/event_source/devices/cpu/rdpmc", "%d\n" % value)
             self.assertEqual(self.look()["rdpmc"]["state"], state)
 
-    def test_tracefs(self):
+    def test_a_missing_tracefs_has_a_remedy(self):
         self.assertEqual(self.look()["tracefs"]["remedy"],
                          "mount -t tracefs tracefs /sys/kernel/tracing")
         self.write("sys/kernel/debug/tracing/events/enable", "0\n")
         self.assertEqual(self.look()["tracefs"]["found"], "on /sys/kernel/debug/tracing")
 
-    def test_hidden_processes(self):
+    def test_hidden_processes_are_a_note(self):
         self.assertNotIn("other processes", self.look())
         for options, state in ("rw,nosuid",
                                "good"), ("rw,hidepid=0",
@@ -140,7 +140,7 @@ def deny_perf_event_open():
 class Here(unittest.TestCase):
     """Findings in real processes: open events, limits, capabilities, a seccomp filter."""
 
-    def test_the_workload(self):
+    def test_the_workload_is_counted(self):
         found = doctor()
         f = found["page-faults:u"]
         if f["state"] == "good":
@@ -189,7 +189,7 @@ class Here(unittest.TestCase):
             self.skipTest("this machine counts them all")
         self.assertIn("for the same reason", workload)
 
-    def test_hidden_processes(self):
+    def test_hidden_processes_are_noticed(self):
         if os.geteuid() or not shutil.which("unshare"):
             self.skipTest("not root")
         try:
@@ -201,7 +201,7 @@ class Here(unittest.TestCase):
             self.skipTest("no /proc can be mounted here: %s" % why)
         self.assertEqual(f["other processes"]["state"], "note")
 
-    def test_few_files(self):
+    def test_a_low_limit_of_files_is_bad(self):
         f = doctor(
             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (64, 4096)))["limits"]
         self.assertEqual((f["state"], f["remedy"]), ("bad", "ulimit -n 4096"))
@@ -226,7 +226,7 @@ class Here(unittest.TestCase):
         self.assertEqual(r.returncode, 0, r.stderr)
         return {o["check"]: o for o in map(json.loads, r.stdout.splitlines())}, level
 
-    def test_no_capability(self):
+    def test_a_user_without_capability_sees_own_code(self):
         found, level = self.as_nobody()
         self.assertIn("CAP_PERFMON no", found["capabilities"]["found"])
         self.assertEqual(found["own code"]["state"], "good")
@@ -235,7 +235,7 @@ class Here(unittest.TestCase):
         self.assertIn("perf_event_paranoid is %d" % level, found["whole CPUs"]["why"])
         self.assertIn("pfm stat", found["whole CPUs"]["works"])
 
-    def test_one_capability(self):
+    def test_a_service_has_one_capability(self):
         """AmbientCapabilities= and CapabilityBoundingSet= of a service set these capabilities."""
         found, _ = self.as_nobody("--bounding-set=-all,+perfmon", "--inh-caps=+perfmon",
                                   "--ambient-caps=+perfmon")
@@ -243,7 +243,7 @@ class Here(unittest.TestCase):
         self.assertEqual((found["own kernel time"]["state"], found["whole CPUs"]["state"]),
                          ("good", "good"))
 
-    def test_seccomp(self):
+    def test_a_filter_of_system_calls_is_named(self):
         if platform.machine() not in ("x86_64", "aarch64"):
             self.skipTest("its system call has another number")
         found = doctor(preexec_fn=deny_perf_event_open)

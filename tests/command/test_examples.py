@@ -194,7 +194,7 @@ class Examples(unittest.TestCase):
                         self.assertNotIn(words, done.stderr, line)
         return n
 
-    def test_help(self):
+    def test_examples_of_the_help_can_be_typed(self):
         overview = self.type("pfm --help").stdout
         commands = re.findall(r"^  ([a-z]+) +\S",
                               overview.partition("\nCommands\n")[2].partition("\nOptions\n")[0],
@@ -207,10 +207,10 @@ class Examples(unittest.TestCase):
             lines += more
         self.assertGreater(self.type_all(lines), 25)
 
-    def test_readme(self):
+    def test_examples_of_the_readme_can_be_typed(self):
         self.assertGreater(self.type_all(of_markdown(read("README.md"))), 5)
 
-    def test_documents(self):
+    def test_examples_of_the_documents_can_be_typed(self):
         for folder in ("", "guide"):
             for name in sorted(os.listdir(os.path.join(SOURCE, "docs", folder))):
                 if name.endswith(".md"):
@@ -358,7 +358,7 @@ class Examples(unittest.TestCase):
                 uses = re.findall(r"\b%s\b" % name, read("tests", folder, file))
                 self.assertGreaterEqual(len(uses), 2 if file.endswith(".c") else 1, (file, name))
 
-    def test_pages(self):
+    def test_examples_of_the_manual_can_be_typed(self):
         lines = []
         for section in ("man1", "man3", "man5", "man7"):
             for name in sorted(os.listdir(os.path.join(SOURCE, "docs", section))):

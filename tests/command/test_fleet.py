@@ -186,7 +186,7 @@ class Fleet(unittest.TestCase):
         self.folder = tempfile.mkdtemp()
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
 
-    def test_rules(self):
+    def test_rules_add_up_machines_of_a_model(self):
         """Instructions per cycle of each model are those of all its machines together; a hybrid
         machine does not stop the rules."""
         *kinds, hybrid = find_kinds([*KINDS, HYBRID])
@@ -304,7 +304,7 @@ class Fleet(unittest.TestCase):
 
 @unittest.skipUnless(shutil.which("promtool"), "promtool is missing (Debian package prometheus)")
 class Configuration(unittest.TestCase):
-    def test_promtool(self):
+    def test_promtool_accepts_the_rules(self):
         test_serve.run("promtool", "check", "rules", RULES)
         test_serve.run("promtool", "check", "config",
                        os.path.join(os.path.dirname(RULES), "prometheus.yml"))

@@ -224,7 +224,7 @@ class Trust(Folder):
         for name in ("fifo", "folder", "zero", "broken", "socket"):
             self.assertIn(name + ".pmdb", why)
 
-    def test_damaged_ones(self):
+    def test_damaged_images_are_refused(self):
         image = open(self.at("test.pmdb"), "rb").read()
         for name, data in (("empty", b""), ("short", image[:40]), ("cut", image[:-8]),
                            ("text", b"not an image" * 100),
@@ -372,7 +372,7 @@ class ForeignText(Folder):
                                  or "\udc80" <= c <= "\udc9f", (args, out))
         return (r.stdout + r.stderr).decode("utf-8", "surrogateescape")
 
-    def test_arguments(self):
+    def test_control_characters_of_arguments_are_escaped(self):
         evil = self.EVIL
         for args in (["encode", evil], ["show", evil], ["list", evil], ["list", "--pmu", evil],
                      ["decode", "--pmu", "coreduo",
@@ -394,7 +394,7 @@ class ForeignText(Folder):
                                       "true"]):
             self.silent(*args)
 
-    def test_files(self):
+    def test_control_characters_of_files_are_escaped(self):
         """Contents of a file may be shown on a terminal later."""
         path = self.at("counts")
         for more in ([], ["--append"]):
@@ -422,7 +422,7 @@ class ForeignText(Folder):
                      b"\x1b[99999999999999999m"):
             self.silent(b"encode", b"coreduo::" + evil)
 
-    def test_environment(self):
+    def test_control_characters_of_the_environment_are_escaped(self):
         for name in ("PERFMON_PMU", "PERFMON_EVENTS", "PERFMON_SYSFS", "PERFMON_CPUID"):
             self.silent("list", "--pmus", env={name: "/nowhere/" + self.EVIL})
 
@@ -437,7 +437,7 @@ class ForeignText(Folder):
         self.silent("list", env=dict(PERFMON_SYSFS=self.at("machine")))
         self.silent("doctor", env=dict(PERFMON_SYSFS=self.at("machine")))
 
-    def test_long_answers(self):
+    def test_long_answers_are_escaped_whole(self):
         """Megabytes, a few bytes of which are escaped: all the others stay where they are."""
         said = []
         with open(self.at("toy.pmu"), "w", encoding="ascii") as f:
@@ -458,7 +458,7 @@ class ForeignText(Folder):
         # assertEqual would compare for minutes
         self.assertTrue(said[1].replace(escaped, "plain") == said[0])
 
-    def test_imports(self):
+    def test_control_characters_of_lists_are_escaped(self):
         path = self.at(self.EVIL + ".pmu")
         with open(path, "w", encoding="utf-8") as f:
             f.write("pmu x\nnonsense \x1b[2J\n")
@@ -503,7 +503,7 @@ class Paths(Folder):
                     self.ok(pfm("list", "--pmu", "testpmu",
                                 env=dict(PERFMON_EVENTS=self.at(name)))))
 
-    def test_imports(self):
+    def test_lists_of_odd_paths_are_imported(self):
         for name in self.NAMES:
             with self.subTest(name=name):
                 os.makedirs(self.at(name, "out"))
@@ -517,7 +517,7 @@ class Paths(Folder):
                         pfm("list", "--pmu", "testpmu",
                             env=dict(PERFMON_EVENTS=self.at(name, "out", "an image.pmdb")))))
 
-    def test_relative_ones(self):
+    def test_relative_paths_are_found(self):
         compile_image(self.at("here.pmdb"))
         for path in ("here.pmdb", "./here.pmdb", "."):
             self.assertIn(
@@ -533,7 +533,7 @@ class Paths(Folder):
                           self.ok(pfm("list", "--pmu", "coreduo", env=dict(PERFMON_EVENTS=path))),
                           path[:40])
 
-    def test_long_environments(self):
+    def test_long_values_of_the_environment_do_no_harm(self):
         long = "x" * 100000
         result = pfm("encode", "coreduo::Instr_Ret",
                      env=dict(PERFMON_SYSFS="/" + long, HOME="/" + long, XDG_DATA_HOME="/" + long))
@@ -586,7 +586,7 @@ class Languages(Folder):
                              stdout=subprocess.PIPE, text=True, check=True)
         self.assertEqual(out.stdout, "0,0")
 
-    def test_json(self):
+    def test_json_is_the_same_in_each_language(self):
         for line in self.same("list", "--json", "--pmu", "coreduo").splitlines():
             json.loads(line)
         for line in self.same("encode", "--json", "coreduo::Instr_Ret",
@@ -604,7 +604,7 @@ class Languages(Folder):
         out = self.same("show", "--json", "madeup::energy", PERFMON_SYSFS=self.at("machine"))
         self.assertIn("2.328306", out)
 
-    def test_counts(self):
+    def test_counts_are_the_same_in_each_language(self):
         out = pfm("stat", "--json", "-e", "task-clock", "--", "true", env=self.german())
         for line in out.stdout.splitlines():
             json.loads(line)
@@ -629,7 +629,7 @@ class Languages(Folder):
 class Files(Folder):
     """Standard files that are closed, full or gone."""
 
-    def test_everything_closed(self):
+    def test_commands_work_without_open_files(self):
         for args in (("encode", "coreduo::Instr_Ret"), ("stat", "-e", "page-faults", "--", "true"),
                      ("list", ), ("decode", "--pmu", "coreduo", "PERFEVTSEL0=0x4300c0")):
             with self.subTest(args=args):
@@ -638,7 +638,7 @@ class Files(Folder):
                                         preexec_fn=lambda: os.closerange(0, 3))
                 self.assertIn(result.returncode, (0, 1, 2))
 
-    def test_closed_input(self):
+    def test_a_closed_input_is_an_error(self):
         result = pfm("encode", "coreduo::Instr_Ret", stdin=None, preexec_fn=lambda: os.close(0))
         self.assertIn("c0", self.ok(result))
         result = pfm("encode", "-", stdin=None, preexec_fn=lambda: os.close(0))
@@ -664,13 +664,13 @@ class Files(Folder):
         first.stderr.close()
         self.assertIn(first.wait(60), (0, 1, -signal.SIGPIPE, 128 + signal.SIGPIPE))
 
-    def test_few_descriptors(self):
+    def test_few_descriptors_are_an_error_or_enough(self):
         result = pfm("stat", "-e", ",".join(["page-faults"] * 20), "--", "true",
                      preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (12, 12)))
         self.assertIn(result.returncode, (0, 1))
         self.assertNotIn("Assertion", result.stderr)
 
-    def test_little_memory(self):
+    def test_little_memory_is_an_error_or_enough(self):
         for size in (1 << 22, 6 << 20, 1 << 23, 1 << 24):
             result = pfm("list", "--pmu", "coreduo",
                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (size, size)))
@@ -719,7 +719,7 @@ class Imports(Folder):
         self.assertIn("too large", result.stderr.lower())
         self.check_old()
 
-    def test_full_disk(self):
+    def test_a_full_disk_leaves_no_image(self):
         if not tap.own_mounts():
             self.skipTest("needs root to mount a small disk")
         script = """set -e
@@ -742,7 +742,7 @@ exit $rc"""
         self.assertNotIn("Traceback", result.stderr)
         self.assertIn("no space", result.stderr.lower())
 
-    def test_unwritable_places(self):
+    def test_places_that_cannot_be_written_are_refused(self):
         for target in ("/proc/nowhere.pmdb", self.at("missing",
                                                      "x.pmdb"), self.at("big.pmu", "x.pmdb")):
             result = pfm("import", TESTPMU, "-o", target)
@@ -774,13 +774,13 @@ exit $rc"""
             "LAST_ONE",
             self.ok(pfm("list", "--pmu", "testpmu", env=dict(PERFMON_EVENTS=self.at("out")))))
 
-    def test_interrupted(self):
+    def test_an_interrupt_leaves_no_image(self):
         self.interrupt(signal.SIGINT, True)
 
-    def test_ended(self):
+    def test_an_end_leaves_no_image(self):
         self.interrupt(signal.SIGTERM, True)
 
-    def test_killed(self):
+    def test_a_kill_leaves_the_old_image(self):
         self.interrupt(signal.SIGKILL, False)
 
 

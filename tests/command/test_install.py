@@ -108,7 +108,7 @@ class Installed(unittest.TestCase):
         run(compiler, "-Wall", "-Wextra", "-Werror", source, "-o", out, *flags)
         return run(out, env=self.env)
 
-    def test_c_program(self):
+    def test_a_c_program_compiles_and_runs(self):
         self.assertEqual(self.compile("cc", HERE + "/consumer.c", *self.flags()), VALUE)
 
     def test_program_of_libpfm3(self):
@@ -142,7 +142,7 @@ class Installed(unittest.TestCase):
         self.assertEqual((done.returncode, done.stdout), (1, ""))
         self.assertIn("No such file or directory", done.stderr)
 
-    def test_cplusplus_program(self):
+    def test_a_cplusplus_program_compiles_and_runs(self):
         source = shutil.copy(HERE + "/consumer.c", os.path.join(self.root, "consumer.cc"))
         self.assertEqual(self.compile("c++", source, *self.flags()), VALUE)
 
@@ -161,7 +161,7 @@ class Installed(unittest.TestCase):
                 os.path.join(SOURCE, "examples/libpfm3_dispatch.c"), "-o", out, *flags)
             run(out, env=self.env)
 
-    def test_static_program(self):
+    def test_a_static_program_compiles_and_runs(self):
         self.assertEqual(
             self.compile("cc", HERE + "/consumer.c", "-static", *self.flags("--static")), VALUE)
 
@@ -183,7 +183,7 @@ class Installed(unittest.TestCase):
             capture_output=True, check=False)
         return done.returncode == 126
 
-    def test_command(self):
+    def test_the_command_encodes(self):
         pfm = os.path.join(self.prefix, "bin/pfm")
         self.assertIn("0x000000000053d024",
                       run(pfm, "encode", "coreduo::L2_LINES_IN:BOTH_CORES:PREFETCH"))
@@ -193,7 +193,7 @@ class Installed(unittest.TestCase):
         run(pfm, "import", os.path.join(SOURCE, "tests/pmu/testpmu.pmu"), "-o", image)
         self.assertTrue(os.path.getsize(image) > 0)
 
-    def test_manual(self):
+    def test_manual_pages_are_installed(self):
         for page in ("man1/pfm.1", "man3/pfm_encode_event.3", "man3/pfm_force_pmu.3",
                      "man7/perfmon.7", "man7/perfmon_coreduo.7"):
             self.assertTrue(os.path.exists(os.path.join(self.prefix, "share/man", page)), page)
@@ -249,7 +249,7 @@ class Installed(unittest.TestCase):
                 'mount --bind "$1" /usr/local && /usr/local/bin/pfm encode "$2"', "sh",
                 os.path.join(dest, "usr/local"), "coreduo::L2_LINES_IN:BOTH_CORES:PREFETCH"))
 
-    def test_cmake_package(self):
+    def test_cmake_finds_the_package(self):
         need("cmake")
         project, build = os.path.join(self.root, "cmake"), os.path.join(self.root, "cmake-build")
         os.mkdir(project)
@@ -337,14 +337,14 @@ class Installed(unittest.TestCase):
             self.assertIn("libpfm.so.4 => %s/" % self.libdir, run("ldd", program))
             self.assertIn("benchmark TASK-CLOCK 0 ", run(program, "benchmark"))
 
-    def test_destdir(self):
+    def test_destdir_moves_the_files(self):
         run("meson", "install", "-C", self.build, "--no-rebuild",
             env={"DESTDIR": os.path.join(self.root, "dest")})
         self.assertTrue(os.path.exists(os.path.join(self.root, "dest") + self.pc))
 
 
 class Others(unittest.TestCase):
-    def test_meson_subproject(self):
+    def test_meson_builds_the_subproject(self):
         self.subproject("shared")
 
     def test_meson_subproject_linked_statically(self):
@@ -371,7 +371,7 @@ class Others(unittest.TestCase):
                          "python/perfmon"):
                 self.assertFalse(os.path.exists(os.path.join(built, part)), part)
 
-    def test_release(self):
+    def test_a_release_builds_from_its_archive(self):
         out = release()
         tree = os.path.join(os.path.dirname(out), "tree")
         (name,) = [n for n in os.listdir(out) if n.endswith(".tar.xz")]
@@ -408,7 +408,7 @@ class Others(unittest.TestCase):
             with self.assertRaisesRegex(AssertionError, "CHANGELOG.md has no section"):
                 run("scripts/release.sh", cwd=root)
 
-    def test_debian_packages(self):
+    def test_debian_packages_build_and_install(self):
         need("dpkg-buildpackage", "dh", "lintian", "dh_python3")
         with tempfile.TemporaryDirectory() as root:
             tree = unpacked(root)

@@ -168,7 +168,7 @@ class Objects(unittest.TestCase):
         with open(os.path.join(SOURCE, "docs/schema/serve-config.json"), encoding="utf-8") as f:
             jsonschema.Draft202012Validator(json.load(f)).validate(yaml.safe_load(text))
 
-    def test_chart(self):
+    def test_objects_of_the_chart_are_valid(self):
         """With the values of the chart, and with everything that they offer."""
         chart = Chart({})
         objects = chart.objects()
@@ -202,7 +202,7 @@ class Objects(unittest.TestCase):
 
         self.assertEqual(set(leaves(chart.defaults, ".Values")) - chart.used, set())
 
-    def test_base(self):
+    def test_objects_of_the_base_are_valid(self):
         """kubectl apply -k: all files, one namespace."""
         (kustomization, ) = load(os.path.join(BASE, "kustomization.yaml"))
         files = {os.path.basename(p) for p in glob.glob(os.path.join(BASE, "*.yaml"))}

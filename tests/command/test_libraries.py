@@ -298,7 +298,7 @@ class OneProgram(unittest.TestCase):
         self.check("-lperfmon", LIBPFM3)
         self.check(LIBPFM3, "-lperfmon")
 
-    def test_with_papi(self):
+    def test_papi_counts_in_the_same_program(self):
         papi = sorted(
             glob.glob(
                 os.path.join(os.path.dirname(system_library("libc.so.6") or ""), "libpapi.so.?.?")))
@@ -323,10 +323,10 @@ class OneFile(unittest.TestCase):
             input=source, capture_output=True, text=True)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
 
-    def test_libperfmon_first(self):
+    def test_headers_compile_with_libperfmon_first(self):
         self.both("perfmon/perfmon.h", "libpfm4/perfmon/pfmlib.h")
 
-    def test_libpfm4_first(self):
+    def test_headers_compile_with_libpfm4_first(self):
         self.both("libpfm4/perfmon/pfmlib.h", "perfmon/perfmon.h")
 
 

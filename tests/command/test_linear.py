@@ -268,7 +268,7 @@ class Linear(LinearCost, unittest.TestCase):
             crafted.write(paths[-1])
         return paths
 
-    def test_recordings(self):
+    def test_recordings_take_linear_time(self):
         """Report and diff every shape, and export as many formats of one shape as there are, and a
         few of the others."""
         for k, make in enumerate(SHAPES):
@@ -282,7 +282,7 @@ class Linear(LinearCost, unittest.TestCase):
                 for name in EXPORTS if k == 0 else EXPORTS[k::len(SHAPES)]:
                     self.compare(name, *((("export", "-f", name, path), {}) for path in paths))
 
-    def test_event_lists(self):
+    def test_lists_of_events_take_linear_time(self):
         """Import lists, and list, plan, encode and misspell their events."""
         made = []
         with tempfile.TemporaryDirectory() as folder:
@@ -313,7 +313,7 @@ class Linear(LinearCost, unittest.TestCase):
         out = subprocess.run([PFM, *words], capture_output=True, text=True, check=True).stdout
         self.assertNotRegex(out.splitlines()[1], r" 0x[0-9a-f]+$")
 
-    def test_files(self):
+    def test_files_of_samples_take_linear_time(self):
         """Report samples in files that refer to the same bytes again and again."""
         for make in FILES:
             with self.subTest(make.__name__), tempfile.TemporaryDirectory() as folder:

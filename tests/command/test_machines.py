@@ -180,7 +180,7 @@ class Hybrid(unittest.TestCase):
         self.m = ours("hybrid", HYBRID)
         self.addCleanup(self.m.__exit__)
 
-    def test_list(self):
+    def test_both_cores_are_listed(self):
         here = self.m.here()
         for name in ("cpu_core", "cpu_atom", "power", "uncore_imc", "tracepoint", "breakpoint"):
             self.assertIn((name, "kernel"), here)
@@ -238,7 +238,7 @@ class Hybrid(unittest.TestCase):
         self.assertEqual(self.m.perf("cpu_atom/branches/"), "unknown_qualifier")
         self.assertEqual(self.m.perf("power/cycles/"), "unknown_qualifier")
 
-    def test_metrics(self):
+    def test_metrics_are_counted_on_their_cores(self):
         """Those of a type of core are counted there, of the big ones slots before the figures; the
         generic ones on every type."""
         plan = self.m.lines("stat", "--dry-run", "--json", "--topdown", "true")
@@ -257,14 +257,14 @@ class Hybrid(unittest.TestCase):
                                                     ("hardware::instructions", "cpu_atom"),
                                                     ("hardware::instructions", "cpu_core")])
 
-    def test_groups(self):
+    def test_groups_are_opened_on_each_core(self):
         plan = self.m.plan("{cpu-cycles,instructions},page-faults", "true")
         self.assertEqual([(p["group"], p["event"], p["pmu"]) for p in plan],
                          [(0, "cpu-cycles", "cpu_atom"), (0, "instructions", "cpu_atom"),
                           (1, "cpu-cycles", "cpu_core"), (1, "instructions", "cpu_core"),
                           (2, "page-faults", "software")])
 
-    def test_chosen_cpus(self):
+    def test_chosen_cpus_choose_the_core(self):
         plan = self.m.plan("cpu-cycles", "-C", "1-2,5")
         self.assertEqual(brief(plan), [("cpu-cycles", "cpu_atom", 1),
                                        ("cpu-cycles", "cpu_core", 2)])
@@ -307,7 +307,7 @@ class Uncore(unittest.TestCase):
             self.assertEqual(brief(m.plan("cstate_core/c6-residency/", "-a")),
                              [("cstate_core/c6-residency/", "cstate_core", 7)])
 
-    def test_metrics(self):
+    def test_metrics_are_counted_on_every_instance(self):
         """On every instance of a box, groups of boxes and of cores side by side."""
         with ours("uncore", "GenuineIntel-6-55-4") as m:
             plan = m.lines(
@@ -325,7 +325,7 @@ class Uncore(unittest.TestCase):
                              {"skx::INST_RETIRED.ANY", "skx::CPU_CLK_UNHALTED.THREAD"})
             self.assertFalse({p["group"] for p in boxes} & {p["group"] for p in cores})
 
-    def test_split_fields(self):
+    def test_split_fields_go_to_their_bits(self):
         with ours("uncore", UNCORE) as m:
             self.assertEqual(
                 m.perf("uncore_cha/event=0x34,umask=0x155/")[1], 0x55 << 8 | 1 << 32 | 0x34)
@@ -363,7 +363,7 @@ class Servers(unittest.TestCase):
         for text, want in plans.items():
             self.assertEqual([(p["pmu"], p["parts"]) for p in m.plan(text, "-a")], want, text)
 
-    def test_amd(self):
+    def test_a_server_of_amd_has_its_boxes(self):
         self.check(
             ours("amd", "AuthenticAMD-25-61-2"),
             ("amdzen4", "amdzen4_amd_l3", "amdzen4_amd_df", "amdzen4_amd_umc"), {
@@ -381,7 +381,7 @@ class Servers(unittest.TestCase):
                 "power/energy-pkg/,ex_ret_instr": [("power", 2), ("cpu", 16)]
             })
 
-    def test_arm(self):
+    def test_a_server_of_arm_has_its_mesh(self):
         m = ours("arm", "0x00000000413fd0c1")
         self.check(
             m,
@@ -417,7 +417,7 @@ class Imported(unittest.TestCase):
     def tearDownClass(cls):
         shutil.rmtree(cls.images)
 
-    def test_boxes(self):
+    def test_imported_boxes_are_counted(self):
         with ours("uncore", "GenuineIntel-6-E5-1", self.images) as m:
             self.assertEqual({n for n, o in m.here() if o == "image"},
                              {"toy", "toy_uncore_cha", "toy_uncore_imc", "toy_uncore_upi"})
@@ -473,7 +473,7 @@ class Precedence(unittest.TestCase):
             self.assertEqual(m.perf("LISTED.ONLY"), "unknown_event")
             self.assertEqual(m.perf("made_up::LISTED.ONLY"), (4, 0x713))
 
-    def test_prefixes_choose(self):
+    def test_a_prefix_chooses_the_table(self):
         with ours("uncore", UNCORE, self.folder) as m:
             self.assertEqual(m.perf("made_up::instructions"), (4, 0x11))
             self.assertEqual(m.perf("hardware::instructions"), (0, 1))
@@ -536,11 +536,11 @@ class Identified(unittest.TestCase):
                     p["parts"] for p in m.plan("mesh.flits", "-a") if "error" not in p
                 ]
 
-    def test_known(self):
+    def test_a_known_identifier_has_events(self):
         for identifier in "43401", "50a", "777":
             self.assertEqual(self.encode(identifier), (True, (60, 0x21), (61, 0x21), [2]))
 
-    def test_unknown(self):
+    def test_an_unknown_identifier_has_none(self):
         for identifier in "0434", "43701", "50", None:
             host, event, _, plan = self.encode(identifier)
             self.assertEqual((host, event, plan), (False, "unknown_event", []))
@@ -561,7 +561,7 @@ class Unknown(unittest.TestCase):
             self.assertEqual(m.perf("L1D.REPLACEMENT"), "unknown_event")
             self.assertEqual(m.perf("cpu-cycles"), (4, 0x3c))
 
-    def test_others(self):
+    def test_unknown_models_have_the_events_of_their_architecture(self):
         for cpuid, device, pmu, event, want in (("AuthenticAMD-24-EE-0", "cpu", "amd",
                                                  "ls_dispatch.all", (4, 0x729)),
                                                 ("0x00000000990fabc0", "armv8_pmuv3_0", "armv8",
@@ -585,7 +585,7 @@ class Unknown(unittest.TestCase):
                 self.assertIn(("made_up", "image"), here)
                 self.assertNotIn(("intel_arch", "built in"), here)
 
-    def test_unknown_machine(self):
+    def test_an_unknown_machine_encodes_by_prefix(self):
         with Machine(None, "nonsense") as m:
             self.assertEqual(m.perf("coreduo::L2_LINES_IN:SELF")[1], 0x7024)
             self.assertIn(m.perf("L2_LINES_IN"), ("unknown_event", "ambiguous"))
@@ -618,21 +618,21 @@ class Odd(unittest.TestCase):
         m.put(path, None)
         os.symlink("nowhere", m.path(path))
 
-    def test_types(self):
+    def test_an_odd_type_loses_its_pmu_only(self):
         for text in ("", "abc", "-3", "99999999999999999999", "4 5", b"\0\0", b"x" * 5000):
             self.check(lambda m, t=text: m.put("cstate_core/type", t),
                        lost="cstate_core/c6-residency/")
         self.check(lambda m: self.folder(m, "cstate_core/type"), lost="cstate_core/c6-residency/")
         self.check(lambda m: self.dangling(m, "cstate_core/type"), lost="cstate_core/c6-residency/")
 
-    def test_formats(self):
+    def test_an_odd_format_loses_its_field_only(self):
         for text in ("", "config", "config:", "config:70", "config9:1", "config:7-0", "config:0-7,",
                      "gonfig:0-7", b"\xff\xfe", b"x" * 5000,
                      "config:" + ",".join(str(2 * i) for i in range(32))):
             self.check(lambda m, t=text: m.put("cpu/format/any", t), lost="cpu/event=1,any=1/")
         self.check(lambda m: self.folder(m, "cpu/format/any"), lost="cpu/event=1,any=1/")
 
-    def test_events(self):
+    def test_an_odd_event_is_lost_alone(self):
         for text in ("", "event", "event=", "event=0xzz", "event=0x100", "nofield=1",
                      "event=1,,umask=1", "event=0x3c,", b"\0", b"=" * 5000):
             plan = self.check(lambda m, t=text: m.put("cpu/events/branch-misses", t))
@@ -643,7 +643,7 @@ class Odd(unittest.TestCase):
         self.check(lambda m: m.put("cpu/events/\udcff\udcfe", "event=1"))
         self.check(lambda m: m.put("cpu/events/a b,c", "event=1"))
 
-    def test_companions(self):
+    def test_an_odd_scale_is_ignored(self):
         for text in ("", "x", "1e999", "-", "0,5", "nan", b"\xff"):
             self.check(
                 lambda m, t=text: (m.put("cpu/events/instructions.scale", t),
@@ -651,7 +651,7 @@ class Odd(unittest.TestCase):
                 still=("cpu/instructions/", (4, 0xc0)))
         self.check(lambda m: m.put("cpu/events/orphan.unit", "Joules"), lost="cpu/orphan.unit/")
 
-    def test_cpu_lists(self):
+    def test_an_odd_list_of_cpus_is_ignored(self):
         for text in ("", "garbage", "3-1", "0,,4", "0-99999999", "-1", b"\0"):
             plan = self.check(
                 lambda m, t=text: [m.put("uncore_cha_%d/cpumask" % i, t) for i in range(12)])
@@ -662,7 +662,7 @@ class Odd(unittest.TestCase):
         for text in ("", "x", "99999999999999999999"):
             self.check(lambda m, t=text: m.put(PARANOID, t))
 
-    def test_strange_folders(self):
+    def test_strange_folders_do_no_harm(self):
         def many(m):
             m.put("uncore_cha_x/type", "77")
             m.put("uncore_cha_/type", "78")
@@ -675,7 +675,7 @@ class Odd(unittest.TestCase):
             os.mkfifo(m.path("cpu/events/fifo"))
         self.check(many)
 
-    def test_empty_machines(self):
+    def test_an_empty_machine_encodes(self):
         for more in ({}, {"/sys/x": ""}, {"cpu/type": "4"}, {ONLINE: "0"}):
             with Machine(None, UNCORE, more=more) as m:
                 self.assertEqual(m.run("list", "--pmus").returncode, 0)
@@ -748,7 +748,7 @@ class Recorded(unittest.TestCase):
             self.assertEqual([(p["pmu"], p["parts"]) for p in plan], want, text)
         return m
 
-    def test_adl(self):
+    def test_alder_lake_has_its_events(self):
         m = self.check(
             "adl", ("adl_goldencove", "adl_gracemont"), {
                 "INST_RETIRED.ANY": ("adl_goldencove", 4, 0xc0),
@@ -774,7 +774,7 @@ class Recorded(unittest.TestCase):
         self.assertEqual([p["group"] for p in m.plan("{cycles,instructions},page-faults", "true")],
                          [0, 0, 1, 1, 2])
 
-    def test_lnl(self):
+    def test_lunar_lake_has_its_events(self):
         m = self.check(
             "lnl", ("lnl_lioncove", "lnl_skymont"), {
                 "BR_INST_RETIRED.COND_TAKEN_FWD": ("lnl_lioncove", 4, 1 << 40 | 0xc4),
@@ -787,7 +787,7 @@ class Recorded(unittest.TestCase):
             m.plan("slots", "true")[0]["why"],
             "cpu_atom does not have the event: not counted on CPUs 4-7")
 
-    def test_hsw(self):
+    def test_haswell_has_its_events(self):
         self.check(
             "hsw", ("hsw", "hsw_uncore_cbox", "hsw_uncore_arb", "hsw_uncore_cbox_0"), {
                 "L2_RQSTS.CODE_RD_HIT": ("hsw", 4, 0xc424),
@@ -799,7 +799,7 @@ class Recorded(unittest.TestCase):
                 ], "UNC_CBO_CACHE_LOOKUP.READ_M": [("uncore_cbox", 4)]
             })
 
-    def test_skx(self):
+    def test_skylake_server_has_its_events(self):
         m = self.check(
             "skx",
             ("skx", *("skx_uncore_" + u
@@ -822,7 +822,7 @@ class Recorded(unittest.TestCase):
         self.assertEqual([(p["group"], p["cpus"], p.get("unit", "")) for p in plan],
                          [(0, "0,28", ""), (0, "0,28", ""), (1, "0", "Joules")])
 
-    def test_icx(self):
+    def test_ice_lake_server_has_its_events(self):
         self.check(
             "icx", ("icx", ), {
                 "MEM_LOAD_MISC_RETIRED.UC": ("icx", 4, 0x4d4),
@@ -830,13 +830,13 @@ class Recorded(unittest.TestCase):
                                                             0xc001fe << 32 | 0x135),
             }, {"task INST_RETIRED.ANY": [("cpu", 1)]})
 
-    def test_spr(self):
+    def test_sapphire_rapids_has_its_events(self):
         self.check("spr", ("spr",), {
             "TOPDOWN.SLOTS": ("spr", 4, 0x400), "UOPS_RETIRED.MS": ("spr", 4, 0x4c2, 8),
             "INT_MISC.UNKNOWN_BRANCH_CYCLES": ("spr", 4, 0x40ad, 7),
         }, {"task {slots,topdown-retiring}": [("cpu", 1)] * 2})
 
-    def test_zen4(self):
+    def test_zen_4_has_its_events(self):
         self.check(
             "zen4", ("amdzen4", "amdzen4_amd_l3", "amdzen4_amd_df", "amdzen4_amd_umc"), {
                 "ex_ret_instr": ("amdzen4", 4, 0xc0),
@@ -852,7 +852,7 @@ class Recorded(unittest.TestCase):
                 "task ex_ret_instr": [("cpu", 1)]
             })
 
-    def test_neoverse_n1(self):
+    def test_neoverse_n1_has_its_events(self):
         self.check(
             "neoverse-n1", ("neoverse_n1", ), {
                 "CPU_CYCLES": ("armv8_pmuv3_0", 8, 0x11),
@@ -863,7 +863,7 @@ class Recorded(unittest.TestCase):
                 [("software", 1)], "L1D_CACHE_RD": [("armv8_pmuv3_0", 64)]
             })
 
-    def test_power9(self):
+    def test_power9_has_its_events(self):
         m = self.check(
             "power9", ("power9", ), {
                 "PM_CYC": ("power9", 4, 0x1e),
@@ -874,7 +874,7 @@ class Recorded(unittest.TestCase):
             }, {"task {PM_CYC,PM_LD_MISS_L1}": [("cpu", 1)] * 2})
         self.assertEqual(m.perf("hv_24x7/PM_PB_CYC/"), "missing_value")
 
-    def test_z15(self):
+    def test_z15_has_its_events(self):
         self.check(
             "z15", ("cf_z15", ), {
                 "CPU_CYCLES": ("cpum_cf", 8, 0),
@@ -883,7 +883,7 @@ class Recorded(unittest.TestCase):
                 "SF_CYCLES_BASIC": ("cpum_sf", 4, 0xb0000),
             }, {"CPU_CYCLES,TX_C_TEND": [("cpum_cf", 8)] * 2})
 
-    def test_riscv(self):
+    def test_u74_has_its_events(self):
         self.check(
             "riscv-u74", ("u74", ), {
                 "INTEGER_LOAD_RETIRED": ("u74", 4, 0x200),

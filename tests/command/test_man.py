@@ -533,7 +533,7 @@ class Whole(unittest.TestCase):
             [c for c in missing if not re.match(r"PFMLIB_\w+_PMU$|PFM_MONT_|PFMLIB_SYMBOL$", c)],
             [])
 
-    def test_error_texts(self):
+    def test_the_manual_has_the_texts_of_all_errors(self):
         shown = re.findall(r"^\.It Dv PFMLIB_(\w+) Pq \\?(-?\d+)\n(.*?)\.\n",
                            read(os.path.join(DOCS, "man3", "pfm_result_text.3")), re.M | re.S)
         errors = re.findall(r'^ERR\((\w+), (-?\d+), "(.*)"\)',
@@ -544,7 +544,7 @@ class Whole(unittest.TestCase):
         self.assertEqual([(n, v, plain(t)) for n, v, t in shown],
                          [(n, v, plain(t)) for n, v, t in errors])
 
-    def test_image_records(self):
+    def test_the_manual_has_the_records_of_images(self):
         sys.path.insert(0, os.path.join(SOURCE, "compiler"))
         from image import layout
         from language import tables
@@ -558,7 +558,7 @@ class Whole(unittest.TestCase):
         self.assertIn("version Ta %d\n" % layout.IMAGE_VERSION, text)
         self.assertIn("0x%x" % layout.TABLE_MAGIC, text)
 
-    def test_encoders(self):
+    def test_the_manual_has_the_numbers_of_encoders(self):
         sys.path.insert(0, os.path.join(SOURCE, "compiler"))
         from language import tables
         text = read(os.path.join(DOCS, "man5", "perfmon_image.5"))
@@ -682,7 +682,7 @@ class Site(unittest.TestCase):
             found = re.findall(r'\bid="([^"]*)"', text)
             self.assertEqual(sorted({i for i in found if found.count(i) > 1}), [], file)
 
-    def test_filter(self):
+    def test_the_box_finds_events_by_several_words(self):
         """In a browser: the box finds events by several words, without regard to case, '-' and
         '_'."""
         browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which(

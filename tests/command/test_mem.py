@@ -263,7 +263,7 @@ class Mem(unittest.TestCase):
         self.expect_lines(
             self.objects("--line-size=128")[1], five, lambda a: (a.address & -128, ), 128)
 
-    def test_nodes(self):
+    def test_accesses_are_added_up_by_node(self):
         accesses = [a._replace(physical=draw * BLOCK + 64 * (i + 1)) for i, (a, draw) in
                     enumerate(zip(self.drawn(900, 3), [0, 1, 2] * 300))]
         self.make(accesses, Recording.numa())
@@ -277,7 +277,7 @@ class Mem(unittest.TestCase):
              for o in levels}, {k: sums(v) for k, v in wanted.items()})
         self.assertRegex(self.run_pfm().stdout, r"CPU +data +level\n")
 
-    def test_known_sharing(self):
+    def test_shared_lines_of_a_known_program_are_found(self):
         """Two threads write to neighbouring addresses, two others write one counter, a fifth reads
         data that no thread writes."""
         base = Access(5, 5, 0, 0x10000000, 0, STORE, 0, 100, 1)
@@ -309,7 +309,7 @@ class Mem(unittest.TestCase):
         self.assertEqual((done.returncode, done.stdout), (0, ""))
         self.assertIn("record them with 'pfm mem record'", done.stderr)
 
-    def test_refusals(self):
+    def test_wrong_options_are_refused(self):
         for args, text in ((["--line-size", "65"], "power of two"), (["a", "b"], "one recording"),
                            (["--line-size", "0"], "--line-size")):
             done = self.run_pfm(*args)
@@ -319,7 +319,7 @@ class Mem(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertIn("pfm mem: no.data: ", done.stderr)
 
-    def test_recording(self):
+    def test_page_faults_have_data_addresses(self):
         """On machines without the hardware, page faults have data addresses, too."""
         done = subprocess.run([PFM, "mem", "record", "-e", "page-faults:u", "--", "true"],
                               cwd=self.folder, capture_output=True, text=True, timeout=60,

@@ -213,7 +213,7 @@ class Formulas(unittest.TestCase):
         self.assertIsNone(formulas.REWRITTEN[formulas.rewrite_formula("a * h", "intel",
                                                                         spelled.get)])
 
-    def test_precedence(self):
+    def test_operators_have_the_precedence_of_perf(self):
         got = self.values([
             "1 + 2 * 3", "-2 * 3 - 1", "7 - 2 - 1", "16 / 4 / 2", "1 if 2 < 1 else 5 if 0 else 6",
             "1 < 2 & 3 > 2", "0 | 1 ^ 1", "7 % 4 + 1", "1 + 1 if 1 > 0 & 1 else 9"
@@ -722,7 +722,7 @@ class Counted(unittest.TestCase):
         done = subprocess.run([PFM, "plan", ""], capture_output=True, text=True)
         self.assertEqual((done.returncode, done.stderr), (1, "pfm: expected an event name\n"))
 
-    def test_unknown_metric(self):
+    def test_a_mistyped_metric_has_a_suggestion(self):
         text = self.stat("-M", "ipcc", check=False)[1]
         self.assertIn("did you mean ipc?", text)
         self.assertIn("pfm list --metrics", text)
@@ -756,7 +756,7 @@ class TopDown(unittest.TestCase):
                               text=True, env=dict(os.environ, PERFMON_CPUID=cpuid))
         return [r for r in map(json.loads, done.stdout.splitlines()) if "metric" in r]
 
-    def test_every_level(self):
+    def test_every_level_of_the_tree_is_a_group(self):
         with open(os.path.join(os.environ["PERFMON_SOURCE"], "lib/events/intel/skx_metrics.pmu"),
                   encoding="utf-8") as f:
             # Intel's old names of the tree have two dots for each level below the first; what is
@@ -952,7 +952,7 @@ class Tree(unittest.TestCase):
             self.assertEqual([r["metric"] for r in rows if "metric" in r], ["Below"])
         self.stat("-M", "tree::Small_group", status=1)
 
-    def test_page(self):
+    def test_the_page_opens_the_large_nodes(self):
         text = self.page("-r", "3", "-M", "tree::TmaL1,tree::TmaL2")
         self.assertEqual(text.count("<details"), text.count("</details>"))
         self.assertIn('<details class="over" open>', text)
@@ -1018,7 +1018,7 @@ class Hostile(unittest.TestCase):
                 except RefusedValue:
                     pass
 
-    def test_perf_spelling(self):
+    def test_formulas_of_perf_are_rewritten(self):
         self.assertEqual(
             formulas.rewrite_formula(r"cpu_core@A\,cmask\=1@ / topdown\-retiring", "perf"),
             "'cpu_core/A,cmask=1/' / 'topdown-retiring'")
@@ -1060,7 +1060,7 @@ class Lists(unittest.TestCase):
                          [])
         self.assertGreater(lines[-1]["summary"]["metrics"], 4400)
 
-    def test_values(self):
+    def test_metrics_have_the_values_of_the_vectors(self):
         with open(self.vectors, encoding="utf-8") as f:
             rows = [json.loads(line) for line in f]
         answers = ask(self.image, [{k: v for k, v in r.items() if k != "value"} for r in rows])

@@ -123,7 +123,7 @@ def setUpModule():
 
 
 class Requests(unittest.TestCase):
-    def test_values(self):
+    def test_requests_have_the_counts_of_the_script(self):
         """The counts of the script (tests/answers/files/counts) on four CPUs, as protoc reads
         them."""
         if not shutil.which("protoc"):
@@ -161,7 +161,7 @@ class Requests(unittest.TestCase):
         self.assertEqual(second["perfmon_readings"][2][0][1],
                          found["perfmon_readings"][2][0][1] + 1)
 
-    def test_environment(self):
+    def test_variables_of_opentelemetry_are_read(self):
         """The variables of OpenTelemetry's exporters: where, headers, compression, the interval.
         One for metrics counts more than one for all signals."""
         with Receiver(200) as r:
@@ -203,7 +203,7 @@ class Requests(unittest.TestCase):
             self.assertEqual(done.returncode, 1, name)
             self.assertIn("OTEL_EXPORTER_OTLP_%s: expected" % name, done.stderr)
 
-    def test_identity(self):
+    def test_hosts_and_services_stay_apart(self):
         """Three hosts, and two services of one host, stay apart; a service that starts again is
         the same. What the environment says counts more."""
         if not shutil.which("protoc"):
@@ -263,7 +263,7 @@ class Requests(unittest.TestCase):
             self.assertIn("sending to %s/v1/metrics?***" % r.url.replace("//", "//***@"), said)
             self.assertNotRegex(said, "s3cret|t0ken|agent")
 
-    def test_refused(self):
+    def test_wrong_addresses_are_refused(self):
         for url in ("", "127.0.0.1:4318", "file:///etc/passwd", "ftp://x/y"):
             run(PFM, "serve", "--otlp", url, "-e", "page-faults", status=2)
 

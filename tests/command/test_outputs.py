@@ -91,7 +91,7 @@ class Names(unittest.TestCase):
 class Requests(Names):
     """Texts that come from the command line or from requests, in JSON."""
 
-    def test_event_names(self):
+    def test_odd_names_of_events_come_back(self):
         for kind, name in NAMES.items():
             with self.subTest(name=kind):
                 for command in ("encode", "show"):
@@ -125,7 +125,7 @@ class Requests(Names):
                 got = self.ask(DRIVER, "dispatch", {"id": text, "req": {"op": text}})
                 self.assertEqual(got[0].get("id"), text)
 
-    def test_other_commands(self):
+    def test_odd_names_are_answered_by_each_command(self):
         for kind, name in NAMES.items():
             with self.subTest(name=kind):
                 for words in (["plan", "--json", name], ["dispatch", "--json", name],
@@ -165,14 +165,14 @@ class Recordings(Names):
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout
 
-    def test_json(self):
+    def test_odd_names_are_valid_json(self):
         for kind, name in NAMES.items():
             with self.subTest(name=kind):
                 got = self.lines(self.report(name, "--json"))
                 self.assertEqual({g["task"] for g in got}, {readable(name[:15])}, kind)
                 self.assertIn(readable(name[:2000]), {g["object"] for g in got}, kind)
 
-    def test_svg(self):
+    def test_odd_names_are_valid_xml(self):
         for kind, name in NAMES.items():
             with self.subTest(name=kind):
                 text = parse_xml(self.report(name, "--svg"))
@@ -180,7 +180,7 @@ class Recordings(Names):
                     self.assertIn(name[:14].decode(errors="ignore").split(";")[0], text)
                 self.assertFalse(re.search("[\ud800-\udfff\ufffe\uffff]", text), kind)
 
-    def test_diff(self):
+    def test_odd_names_are_compared(self):
         for kind, name in NAMES.items():
             with self.subTest(name=kind):
                 path = self.record(name)
@@ -192,14 +192,14 @@ class Recordings(Names):
                 self.assertGreater(len(self.lines(listed.stdout)), 1)
                 self.assertFalse(CONTROLS.search(printed.stdout.decode()))
 
-    def test_folded(self):
+    def test_odd_names_stay_on_their_line(self):
         for kind, name in NAMES.items():
             with self.subTest(name=kind):
                 lines = self.report(name, "--folded").decode().splitlines()
                 self.assertEqual(sum(int(line.rpartition(" ")[2]) for line in lines), 2, kind)
                 self.assertEqual([line.count(";") for line in lines], [1] * len(lines), lines)
 
-    def test_text(self):
+    def test_odd_names_have_no_control_characters(self):
         for kind, name in NAMES.items():
             with self.subTest(name=kind):
                 text = self.report(name).decode()
@@ -222,21 +222,21 @@ class Exports(Recordings):
                 with self.subTest(name=kind, form=form):
                     check(self.export(name, form), name)
 
-    def test_json_documents(self):
+    def test_documents_with_odd_names_are_valid(self):
         def check(data, name):
             text = json.dumps(json.loads(data.decode()), ensure_ascii=False)
             self.assertFalse(re.search("[\ud800-\udfff]", text))
             self.assertIn(json.dumps(readable(name[:15]), ensure_ascii=False)[1:-1], text)
         self.each_name(["speedscope", "firefox", "chrome", "json"], check)
 
-    def test_columns(self):
+    def test_tables_with_odd_names_have_their_columns(self):
         def check(data, _):
             rows = list(csv.DictReader(io.StringIO(data.decode(), newline="")))
             self.assertTrue(all(None not in row and None not in row.values() for row in rows))
             self.assertEqual(sum(row["address"] in ("0x1004", "0x10004") for row in rows), 2)
         self.each_name(["csv"], check)
 
-    def test_stacks(self):
+    def test_stacks_with_odd_names_have_their_weights(self):
         def check(data, _):
             lines = [line for line in data.decode().split("\n")[:-1] if not line.startswith("#")]
             self.assertEqual(sum(int(line.rpartition(" ")[2]) for line in lines), 2)

@@ -104,7 +104,7 @@ class Pager(unittest.TestCase):
 
 
 class Search(unittest.TestCase):
-    def test_by_unit(self):
+    def test_events_are_found_by_their_unit(self):
         done = listed("--unit", "icx_uncore_imc")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("UNC_M_CAS_COUNT", done.stdout)
@@ -113,7 +113,7 @@ class Search(unittest.TestCase):
         self.assertEqual(listed("--unit", "no-such-unit").returncode, 1)
         self.assertEqual(listed("--unit", "imc", "--pmu", "icx").returncode, 2)
 
-    def test_by_counter(self):
+    def test_events_are_found_by_their_counter(self):
         both, one = listed("ev5::*").stdout, listed("--counter", "1", "ev5::*").stdout
         names = [line.split()[0] for line in one.splitlines()[1:]]
         self.assertTrue(names and len(names) < len(both.splitlines()) - 1)

@@ -198,7 +198,7 @@ class Containers(unittest.TestCase):
         if level() > 1:
             self.assertIn("perf_event_paranoid is 2", done.stdout + done.stderr)
 
-    def test_the_capability(self):
+    def test_a_container_with_the_capability_counts(self):
         done = self.start("--cap-add", "PERFMON")
         if self.unknown(done):
             return
@@ -209,10 +209,10 @@ class Containers(unittest.TestCase):
                 self.start("--cap-add", "PERFMON", "--security-opt", "seccomp=perf.json"))
         self.assertEqual(both, [True, True])
 
-    def test_administrators(self):
+    def test_a_container_of_an_administrator_counts(self):
         self.assertEqual(self.counts(self.start("--cap-add", "SYS_ADMIN")), [True, True])
 
-    def test_lines(self):
+    def test_lines_of_the_page_count_in_containers(self):
         lines = re.findall(r"^%s run --rm (.*) IMAGE (.*)$" % self.engine, TEXT, re.M)
         self.assertTrue(lines)
         for options, command in lines:
@@ -226,7 +226,7 @@ class Containers(unittest.TestCase):
                     self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
                     self.assertRegex(done.stdout + done.stderr, r"\d (msec )?task-clock")
 
-    def test_from_outside(self):
+    def test_a_container_is_counted_from_outside(self):
         name = "%s-busy" % self.image
         run(self.engine, "run", *self.first, "-d", "--rm", "--name", name, self.image, "/bin/sh",
             "-c", "while :; do :; done")
@@ -382,7 +382,7 @@ class Services(unittest.TestCase):
         done = self.inside("systemd-run", "--pipe", "--wait", *words, *command.split())
         return done.returncode, done.stdout + done.stderr
 
-    def test_the_line(self):
+    def test_the_line_of_the_page_counts(self):
         line = re.search(r"^sudo (systemd-run .*)$", TEXT, re.M)[1].split()
         done = self.inside(*line)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
@@ -391,7 +391,7 @@ class Services(unittest.TestCase):
         self.assertEqual(code, 1)
         self.assertIn("counting everything on a CPU needs 0 or lower", said)
 
-    def test_the_unit(self):
+    def test_the_unit_of_the_page_counts(self):
         unit = re.search(r"```ini\n(.*?)```", TEXT, re.S)[1]
         unit = unit.replace("User=perfmon", "User=nobody")
         unit = unit.replace(
@@ -405,7 +405,7 @@ class Services(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr + said)
         self.assertRegex(said, r"\d msec task-clock")
 
-    def test_filters(self):
+    def test_filters_of_system_calls_must_name_the_call(self):
         rights = "AmbientCapabilities=CAP_PERFMON"
         self.assertEqual(
             self.once(rights, "SystemCallFilter=@system-service perf_event_open")[0], 0)
@@ -422,7 +422,7 @@ class Services(unittest.TestCase):
         self.assertIn("perf_event_paranoid cannot be read", found)
 
 
-    def test_the_exporter(self):
+    def test_the_exporter_has_one_capability(self):
         """The service of the Debian package perfmon-exporter counts, answers, and has one
         capability and no user of its own."""
         unit = "perfmon-exporter.service"

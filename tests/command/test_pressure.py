@@ -39,7 +39,7 @@ class Files(Scripted):
 
 
 class Pressure(Files):
-    def test_version_2(self):
+    def test_pressure_of_version_2_is_in_microseconds(self):
         """Sums in microseconds, of the machine and of each container, with its names."""
         for resource, text in (("cpu", pressure(1500000, 0)), ("memory", pressure(2000, 1000)),
                                ("io", pressure(7))):
@@ -67,7 +67,7 @@ class Pressure(Files):
         self.assertEqual(value(f, "perfmon_cpu_throttled_seconds", pod="pod-1"), 1.25)
         self.assertEqual(len(f["perfmon_cpu_throttled_seconds"].samples), 1)
 
-    def test_version_1(self):
+    def test_times_of_version_1_are_in_nanoseconds(self):
         """The controller cpu is a hierarchy of its own there, with times in nanoseconds."""
         cpu = os.path.join(self.place.folder, "cpu")
         self.mount("none %s cgroup rw,perf_event 0 0\nnone %s cgroup rw,cpu,cpuacct 0 0\n" %
@@ -102,7 +102,7 @@ class Resctrl(Files):
             self.write("%s/sys/fs/resctrl/%s/mon_data/%s/%s" % (self.root, group, domain, file),
                        "%s\n" % value)
 
-    def test_groups(self):
+    def test_groups_of_resctrl_have_their_labels(self):
         """The default group, groups of control, their monitored groups; one that has the number of
         a container has its labels; what the hardware lacks has its cause."""
         number = make_id(1)

@@ -173,7 +173,7 @@ class Clients(unittest.TestCase):
             self.assertRegex(told.stdout, r"Samples: \d+ +of event 'cycles'")
 
     @unittest.skipUnless(shutil.which("papi_command_line"), "papi-tools is missing")
-    def test_papi_counts(self):
+    def test_papi_counts_on_a_pretended_machine(self):
         done = pretend("skl", "papi_command_line", "PAPI_TOT_CYC", "PAPI_TOT_INS")
         found = dict(re.findall(r"(PAPI_TOT_\w+) : \t(\d+)", done.stdout))
         self.assertAlmostEqual(int(found["PAPI_TOT_INS"]) / int(found["PAPI_TOT_CYC"]), 2, places=2)

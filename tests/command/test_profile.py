@@ -68,7 +68,7 @@ class Crafted(Case):
         cls.samples = drawn(3000, 2)
         write(cls.path, program, cls.samples)
 
-    def test_functions(self):
+    def test_functions_have_their_weights(self):
         own, children, counts = collections.Counter(), collections.Counter(), collections.Counter()
         for s in self.samples:
             own[s.stack[-1]] += s.weight
@@ -99,7 +99,7 @@ class Crafted(Case):
         self.assertEqual(len(stacks), len(want))
         self.assertEqual({(s.task, s.tid) for s in stacks}, {("task5", 5), ("task6", 6)})
 
-    def test_filters(self):
+    def test_filters_choose_samples(self):
         start = self.samples[0].time
         for options, wanted in (({"task": "task5"}, lambda s: s.pid == 5),
                                 ({"symbol": "f[12]"}, lambda s: FUNCTIONS[s.stack[-1]] in
@@ -109,7 +109,7 @@ class Crafted(Case):
             (event,) = perfmon.profile(self.path, **options).events
             self.assertEqual(event.samples, sum(map(wanted, self.samples)), options)
 
-    def test_functions_alone(self):
+    def test_functions_need_no_stacks(self):
         counts = collections.Counter(FUNCTIONS[s.stack[-1]] for s in self.samples)
         table = perfmon.profile(self.path, stacks=False, lines=False).functions()
         self.assertEqual({f.function: f.self_samples for f in table}, counts)
@@ -134,7 +134,7 @@ class Crafted(Case):
                 {f: n for f, n in got.items() if n[0]},
                 {r["function"]: (r["samples"], r["weight"]) for r in rows if r["samples"]})
 
-    def test_flame_graph(self):
+    def test_boxes_of_the_flame_graph_add_up(self):
         graph = perfmon.profile(self.path).flame_graph(title="a & b")
         root = xml.etree.ElementTree.fromstring(graph.svg)
         boxes = [g for g in root.iter("{http://www.w3.org/2000/svg}g")]
@@ -157,7 +157,7 @@ class Crafted(Case):
         self.assertIn("srcdoc=", graph._repr_html_())
         self.assertIs(graph._repr_svg_(), graph.svg)
 
-    def test_tables(self):
+    def test_tables_have_their_columns(self):
         profile = perfmon.profile(self.path)
         table = profile.functions()
         self.assertIn("<td style=\"text-align:right\">%d</td>" % table[0].self_samples,
@@ -174,7 +174,7 @@ class Crafted(Case):
             return
         self.assertEqual(list(pandas.DataFrame(table)["function"]), [f.function for f in table])
 
-    def test_examples(self):
+    def test_examples_print_functions(self):
         """The programs of examples/ print the functions of the module."""
         rows = [
             "%6.2f%% +-%5.2f %6.2f%%  %s  (%s)" %
@@ -194,7 +194,7 @@ class Crafted(Case):
             xml.etree.ElementTree.parse(os.path.join(self.folder, "graph.svg")).getroot().tag[-3:],
             "svg")
 
-    def test_refusals(self):
+    def test_wrong_recordings_are_refused(self):
         with self.assertRaises(perfmon.SystemCallError):
             perfmon.profile("/nonexistent")
         with self.assertRaises(perfmon.PerfmonError):
@@ -272,7 +272,7 @@ class Recorded(Case):
         for name in ("many", "some"):
             self.assertAlmostEqual(100 * table[name].self_share, shares[name], delta=0.01)
 
-    def test_inlined_functions(self):
+    def test_inlined_functions_are_in_stacks(self):
         if "libdw is missing" in " ".join(perfmon.profile(self.path).messages):
             self.skipTest("libdw is missing (Debian package libdw1)")
         profile = perfmon.profile(self.path)
@@ -287,7 +287,7 @@ class Recorded(Case):
         exported = self.run_program(PFM, "export", "-f", "folded", self.path)
         self.assertEqual(sorted(profile.folded().splitlines()), sorted(exported.splitlines()))
 
-    def test_build_ids(self):
+    def test_functions_have_the_build_id_of_their_file(self):
         notes = self.run_program("readelf", "-n", "program") if shutil.which("readelf") else ""
         found = re.search(r"Build ID: ([0-9a-f]+)", notes)
         if not found:

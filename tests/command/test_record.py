@@ -504,7 +504,7 @@ class Record(unittest.TestCase):
         self.assertGreaterEqual(
             sum(r["samples"] for r in rows if r["event"] == "software::page_faults"), 100)
 
-    def test_reports_losses(self):
+    def test_losses_are_reported(self):
         done = self.record("-e", "page-faults:u", "-c", "1", "-m", "1",
                            program=("./program", "4000"))
         self.assertRegex(done.stderr, r"pfm record: .* MB in perf\.data")
@@ -860,7 +860,7 @@ class Record(unittest.TestCase):
         self.assertEqual((done.returncode, done.stdout), (status, ""), args)
         return done
 
-    def test_refusals(self):
+    def test_wrong_options_are_refused(self):
         self.assertEqual(self.pfm("record").returncode, 2)
         self.assertEqual(self.pfm("record", "-F", "9", "-c", "9", "--", "true").returncode, 2)
         self.assertEqual(self.pfm("record", "-a", "-p", "1").returncode, 2)

@@ -123,7 +123,7 @@ class Report(unittest.TestCase):
         self.assertEqual(got, want)
         self.assertEqual(len(places), len(want))
 
-    def test_keys(self):
+    def test_samples_are_added_up_by_each_key(self):
         self.expect(["--sort", "symbol"], lambda s: (FUNCTIONS[s.stack[-1]],))
         self.expect(["--sort", "task,cpu"], lambda s: ("task%d" % s.pid, s.cpu))
         self.expect(["--sort", "cgroup"], lambda s: ("/seven" if s.cgroup == 7 else "[cgroup 9]",))
@@ -205,7 +205,7 @@ class Report(unittest.TestCase):
             error.seek(0)
             self.assertEqual(error.read(), b"")
 
-    def test_filters(self):
+    def test_filters_choose_samples(self):
         for args, wanted in ((["--task",
                                "task5"], lambda s: s.pid == 5), (["--symbol",
                                                                   "f[12]"], lambda s: s.stack[-1] in
@@ -221,7 +221,7 @@ class Report(unittest.TestCase):
         self.assertEqual((done.returncode, done.stdout), (0, ""))
         self.assertIn("has no samples that --task", done.stderr)
 
-    def test_children(self):
+    def test_a_function_twice_in_a_stack_counts_once(self):
         """A function that is in a stack twice is counted once."""
         want, self_weight, n = collections.Counter(), collections.Counter(), collections.Counter()
         for s in self.samples:
@@ -265,7 +265,7 @@ class Report(unittest.TestCase):
                     n == len(path) if order is tuple else n == 1) else 0
         return {path: tuple(w) for path, w in want.items()}
 
-    def test_call_tree(self):
+    def test_trees_have_the_weights_of_their_samples(self):
         callers = self.wanted_tree(tuple)
         self.assertEqual(self.tree("-g"), callers)
         self.assertEqual(self.tree("--call-graph=caller"), callers)

@@ -116,12 +116,12 @@ class Columns(unittest.TestCase):
                     ], [])
         return found
 
-    def test_tables(self):
+    def test_rows_of_tables_fit(self):
         for args in ("", "--children", "--source", "--sort symbol", "--sort task,cpu,symbol",
                      "--sort cgroup,object", "--sort address,symbol", "--time-slices 2", "-n 3"):
             self.rows_fit("report", *args.split())
 
-    def test_trees(self):
+    def test_rows_of_trees_fit(self):
         for order in "caller", "callee":
             for file in "perf.data", "deep.data":
                 self.rows_fit("report", "--call-graph=" + order, "-n", "70", file)
@@ -146,7 +146,7 @@ class Columns(unittest.TestCase):
             self.assertEqual(got, list(range(61)) + [61] * (len(lines) - 61))
             self.assertEqual(max(more for _, more in depths) > 0, width < 200)
 
-    def test_differences(self):
+    def test_rows_of_differences_fit(self):
         for args in "", "--normalize count", "--sort symbol", "--sort task,object,symbol":
             self.rows_fit("diff", *args.split(), "perf.data", "new.data")
 
@@ -207,13 +207,13 @@ class Columns(unittest.TestCase):
         self.assertLess(seen["std::vector<…>::push_back(…)"],
                         seen["解析器::読み込む(データの流れ const&, 設定 const&)"])
 
-    def test_an_annotation(self):
+    def test_rows_of_an_annotation_are_cut(self):
         """The code of an annotation may be cut at its end; this program's file has no code."""
         for width in WIDTHS:
             lines = on_terminal(width, "annotate", "main", folder=self.folder)
             self.assertTrue(any(MARKED.match(line) for line in lines))
 
-    def test_accesses(self):
+    def test_rows_of_accesses_fit(self):
         folder = os.path.join(self.folder, "mem")
         os.mkdir(folder)
         with open(os.path.join(folder, "program"), "wb") as f:

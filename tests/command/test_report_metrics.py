@@ -431,7 +431,7 @@ class Recorded(Base):
         self.assertNotIn("no samples", done.stderr)
         self.assertGreater(self.values("--metrics")["touch"]["faults_per_second"]["samples"], 0)
 
-    def test_refusals(self):
+    def test_wrong_metrics_are_refused(self):
         for args, status in ((["-M", ""], 2), (["-M", "ipc", "-M",
                                                 "ghz"], 2), (["-M", "no_metric_of_this_name"], 1)):
             done = self.pfm("record", *args, "--", "true")

@@ -427,7 +427,7 @@ class Page(unittest.TestCase):
                                 ["step", "solve", "norm"], [1, 1, 1],
                                 [1e6, 2e6, 3e6, 6e6, 4e6, 8e6], ["nanoseconds"] * 2])
 
-    def test_refusals(self):
+    def test_options_that_exclude_a_page_are_refused(self):
         path = self.write("one.data", [((PARSE, MAIN), 5, 0, 5)])
         for args, said in ((["--html", "x.html", "--json"], "cannot be combined"),
                            (["--html", "x.html", "-g"], "combine it with --event alone"),

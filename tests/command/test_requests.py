@@ -113,7 +113,7 @@ class Requests(unittest.TestCase):
         # The request is in the log, with its process and user.
         self.assertIn("process %d of user %d: {\"events\"" % (os.getpid(), os.getuid()), s.end())
 
-    def test_errors(self):
+    def test_wrong_requests_name_their_problem(self):
         s = self.serve()
         for request, problem in (
             ("x", "expected near 'x'"), ("[]", "expected an object"),
@@ -138,7 +138,7 @@ class Requests(unittest.TestCase):
         s.end()
         self.assertEqual(os.listdir(self.folder), [])
 
-    def test_rights(self):
+    def test_the_mode_of_the_socket_says_who_may_ask(self):
         """The mode of the socket says who may: owner and group."""
         self.serve()
         self.assertEqual(stat.S_IMODE(os.stat(self.path).st_mode), 0o660)
@@ -152,7 +152,7 @@ class Requests(unittest.TestCase):
                  self.path], capture_output=True, text=True, check=False)
             self.assertIn("PermissionError", done.stderr)
 
-    def test_budget(self):
+    def test_the_budget_holds_for_requests(self):
         """The budget of the service is that of its requests, too."""
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
         self.serve("--budget", "files=180")
@@ -161,7 +161,7 @@ class Requests(unittest.TestCase):
         self.assertIn("open files do not suffice", answers[0]["error"]["message"])
         self.assertEqual(resource.getrlimit(resource.RLIMIT_NOFILE), (soft, hard))
 
-    def test_processor_time(self):
+    def test_a_spent_budget_refuses_with_a_time_to_wait(self):
         """While the processor time is used up, a request is refused, with the time to wait."""
         self.serve("--budget", "cpu=0.1%", "-I", "10")
         def find_refusal():
@@ -206,7 +206,7 @@ class Requests(unittest.TestCase):
             self.assertIsNone(c.read())
             self.assertEqual(self.ask(request)[0]["error"]["kind"], "paused")
 
-    def test_half_closed(self):
+    def test_a_half_closed_client_gets_its_answer(self):
         """A client that has sent all of its request, as nc -N does, gets its answer."""
         self.serve()
         with Client(self.path) as c:
@@ -214,7 +214,7 @@ class Requests(unittest.TestCase):
             c.s.shutdown(socket.SHUT_WR)
             self.assertIn("end", c.rest()[-1])
 
-    def test_figures(self):
+    def test_requests_are_counted(self):
         """Requests and refusals are counted, and those under way."""
         path = os.path.join(self.folder, "http")
         with Server("--api", self.path, "--listen", "unix:" + path, "-e", "page-faults") as s:
@@ -232,7 +232,7 @@ class Requests(unittest.TestCase):
 
 
 class Groups(Scripted):
-    def test_a_group(self):
+    def test_a_request_counts_one_group(self):
         """Counts of one control group, whose name the lines have."""
         self.make("batch/job")
         path = os.path.join(self.place.folder, "api")

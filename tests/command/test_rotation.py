@@ -76,7 +76,7 @@ class Schedule(unittest.TestCase):
             self.plan("--schedule", "--wish", wish, *self.EVENTS, status=2)
         self.plan("--wish", "L2_Rqsts=1", *self.EVENTS, status=2)
 
-    def test_shift(self):
+    def test_a_shifted_schedule_says_so(self):
         text = self.plan("--schedule=60", "--shift", *self.EVENTS)
         self.assertRegex(text, r"60 slots of 1 s in a cycle, shifted by \d+ on this machine")
 
@@ -118,7 +118,7 @@ class Scripted(unittest.TestCase):
         self.assertEqual({r["quality"] for r in (falls, trips)}, {"scaled"})
         self.assertEqual((faults["quality"], faults["value"]), ("exact", 4 * 1234567 + 6))
 
-    def test_refusals(self):
+    def test_wrong_rotations_are_refused(self):
         self.assertIn(
             "without braces",
             self.stat("--rotate", "-a", "--timeout", "1", "-e", "{page-faults,minor-faults}",
@@ -140,7 +140,7 @@ class Scripted(unittest.TestCase):
 
         return wait_until(read)
 
-    def test_serve(self):
+    def test_the_service_rotates(self):
         env = dict(self.place.env)
         with Server("--listen", "127.0.0.1:0", "--rotate=50", "-e",
                     "toy::Falls,toy::Trips,page-faults", program=["scripted", "serve"], env=env,
@@ -171,7 +171,7 @@ class Scripted(unittest.TestCase):
 class Live(unittest.TestCase):
     """Software events of this machine need no turns: nothing is scaled."""
 
-    def test_one_group(self):
+    def test_one_group_is_not_scaled(self):
         text = subprocess.run([
             PFM, "stat", "--rotate=10", "-x", ",", "-a", "--timeout", "100", "-e",
             "page-faults,context-switches"

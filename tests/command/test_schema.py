@@ -143,7 +143,7 @@ class Schemas(unittest.TestCase):
                               text.partition("\nOptions\n")[2].partition("\nExamples\n")[0], re.M)),
                 os.path.exists(os.path.join(SCHEMAS, command + ".json")), command)
 
-    def test_answers(self):
+    def test_answers_follow_their_schema(self):
         for command, lines in LINES.items():
             if command not in self.commands:
                 continue
@@ -189,13 +189,13 @@ class Schemas(unittest.TestCase):
                 self.assertTrue(said)
                 self.check("diff", said)
 
-    def test_alpha_session(self):
+    def test_sessions_of_alpha_follow_their_schema(self):
         r = subprocess.run([PFM, "alpha", "session", "--json"], env=CLEAN, capture_output=True,
                            text=True, timeout=60, input=ALPHA)
         self.assertTrue(r.stdout)
         self.check("session", r.stdout.splitlines())
 
-    def test_requests(self):
+    def test_answers_to_requests_follow_their_schema(self):
         self.check(
             "metric",
             answers(
@@ -210,7 +210,7 @@ class Schemas(unittest.TestCase):
             ),
         )
 
-    def test_imports(self):
+    def test_imports_follow_their_schema(self):
         with tempfile.TemporaryDirectory() as folder:
             for name, text in (("good.pmu",
                                 open(os.path.join(SOURCE, "tests", "pmu", "testpmu.pmu"),
@@ -226,7 +226,7 @@ class Schemas(unittest.TestCase):
         names = [json.loads(line) for line in answers("list", "--pmu ev67")]
         self.check("show", answers("show", " ".join("ev67::" + o["event"] for o in names)))
 
-    def test_they_notice(self):
+    def test_schemas_notice_wrong_members(self):
         """A number in place of text, a member without a description and a missing member are
         found."""
         (line,) = answers("encode", "coreduo::Instr_Ret")

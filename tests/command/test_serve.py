@@ -68,7 +68,7 @@ def quality(families, family="perfmon_event_quality", **labels):
 class Parser(unittest.TestCase):
     """The reader of these tests refuses what OpenMetrics excludes."""
 
-    def test_refusals(self):
+    def test_the_parser_refuses_wrong_pages(self):
         good = (
             '# TYPE a_seconds counter\n# UNIT a_seconds seconds\n# HELP a_seconds'
             ' x\na_seconds_total{b="c"} 1\n# EOF\n'
@@ -139,7 +139,7 @@ class Scripted(unittest.TestCase):
             self.assertIn(q, ("not counted", "not supported"))
             self.assertIsNone(openmetrics.value(f, "perfmon_events", event=event))
 
-    def test_places(self):
+    def test_counts_have_labels_of_their_places(self):
         for option, names in (("--per-cpu", {"cpu"}), ("--per-core", {"socket", "die", "core"}),
                               ("--per-die", {"socket", "die"}), ("--per-socket", {"socket"}),
                               ("--per-node", {"node"})):
@@ -158,21 +158,21 @@ class Scripted(unittest.TestCase):
                       "software::ratios"))
         self.assertEqual(list(f["node_perf_page_faults"].samples.values()), [4 * 1234567 + 6])
 
-    def test_metrics(self):
+    def test_metrics_have_the_values_of_the_script(self):
         f = openmetrics.parse(self.stat("-a", "--timeout", "1", "-M",
                                         "software::faults_per_second"))
         self.assertAlmostEqual(openmetrics.value(f, "perfmon_metric", metric="faults_per_second"),
                                (4 * 1234567 + 6) / ((4 * 1073741824 + 6) / 1e9), delta=1e-3)
         self.assertEqual(quality(f, "perfmon_metric_quality", metric="faults_per_second"), "exact")
 
-    def test_prometheus_format(self):
+    def test_the_format_of_prometheus_has_its_types(self):
         f = openmetrics.parse(
             self.stat("-a", "--timeout", "1", "-e", "page-faults,task-clock", form="prometheus"),
             openmetrics=False)
         self.assertEqual(f["node_perf_page_faults_total"].type, "counter")
         self.assertEqual(f["perfmon_event_quality"].type, "gauge")
 
-    def test_refused_options(self):
+    def test_wrong_options_are_refused(self):
         for words in (["--format",
                        "xml"], ["--format", "openmetrics",
                                 "--json"], ["--format", "openmetrics", "-x",
@@ -304,7 +304,7 @@ class Readers(unittest.TestCase):
     WORDS = ("-a", "--per-cpu", "--timeout", "50", "-e", "page-faults,task-clock,cycles", "-M",
              "software::ratios")
 
-    def test_prometheus_client(self):
+    def test_prometheus_client_reads_the_page(self):
         try:
             from prometheus_client.openmetrics import parser
         except ImportError:
@@ -318,7 +318,7 @@ class Readers(unittest.TestCase):
             self.assertEqual({tuple(sorted(s.labels.items())): s.value for s in f.samples},
                              ours[name].samples)
 
-    def test_promtool(self):
+    def test_promtool_accepts_the_page(self):
         if not shutil.which("promtool"):
             self.skipTest("promtool is missing (Debian package prometheus)")
         text = run(PFM, "stat", "--format", "prometheus", *self.WORDS)
@@ -444,7 +444,7 @@ class Http(unittest.TestCase):
         with Server("--listen", "127.0.0.1:0", "-e", "page-faults") as s:
             ask(s.address())
 
-    def test_both_formats(self):
+    def test_the_client_chooses_the_format(self):
         with Server("--listen", "127.0.0.1:0", "-I", "10", "-M", "software::ratios") as s:
             address = s.address()
             for request, kind in ((OPENMETRICS,
@@ -474,7 +474,7 @@ class Http(unittest.TestCase):
             self.assertTrue(0.999 * least <= clock / os.cpu_count() <= 1.001 * most,
                             (clock, least, most))
 
-    def test_bad_requests(self):
+    def test_bad_requests_have_their_status(self):
         with Server("--listen", "127.0.0.1:0", "-e", "page-faults") as s:
             address = s.address()
             for request, status in ((b"GET / HTTP/1.1",
@@ -491,7 +491,7 @@ class Http(unittest.TestCase):
             f = openmetrics.parse(ask(address, OPENMETRICS)[2])
             self.assertGreaterEqual(openmetrics.value(f, "perfmon_http_refusals"), 4)
 
-    def test_any_input(self):
+    def test_any_bytes_leave_the_service_running(self):
         """Bytes in the place of requests: the service goes on."""
         dice = random.Random(9747)
         with Server("--listen", "127.0.0.1:0", "-e", "page-faults") as s:
@@ -511,7 +511,7 @@ class Http(unittest.TestCase):
             self.assertEqual(ask(address)[0], 200)
             s.end()
 
-    def test_gzip(self):
+    def test_pages_are_compressed_on_demand(self):
         """Pages are compressed for clients that accept gzip, with unchanged content."""
         with Server("--listen", "127.0.0.1:0", "-e", "page-faults", "-I", "60000") as s:
             address = s.address()
@@ -531,7 +531,7 @@ class Http(unittest.TestCase):
                     openmetrics.value(openmetrics.parse(text.decode(), openmetrics=False),
                                       "perfmon_readings_total"), 1)
 
-    def test_many_clients(self):
+    def test_100_clients_get_their_answers(self):
         with Server("--listen", "127.0.0.1:0", "-e", "page-faults,task-clock", "--per-cpu") as s:
             address = s.address()
             with concurrent.futures.ThreadPoolExecutor(100) as pool:
@@ -616,7 +616,7 @@ class Http(unittest.TestCase):
                 self.assertEqual(len({openmetrics.value(f, "node_perf_page_faults")
                                       for f in found}), 1)
 
-    def test_strict_requests(self):
+    def test_odd_requests_are_refused(self):
         """Names of other machines, paths that only look like ours, bodies, and weights of 0."""
         get = b"GET %s HTTP/1.1\r\nConnection: close\r\n%s\r\n"
         with Server("--listen", "127.0.0.1:0", "-e", "page-faults", "--allow-host",
@@ -701,7 +701,7 @@ class Http(unittest.TestCase):
                 c.close()
             s.end()
 
-    def test_slow_clients(self):
+    def test_slow_clients_hold_up_others_for_seconds_only(self):
         """Clients that send half a request, some of them byte by byte, hold up others for seconds
         only."""
         with Server("--listen", "127.0.0.1:0", "-e", "page-faults") as s:
@@ -732,7 +732,7 @@ class Http(unittest.TestCase):
                 c.close()
             s.end()
 
-    def test_no_client(self):
+    def test_the_service_sleeps_without_clients(self):
         """Without clients the service sleeps; one that stays silent is waited for as long as it has
         time."""
         with Server("--listen", "127.0.0.1:0", "-e", "page-faults") as s:
@@ -773,12 +773,12 @@ class Http(unittest.TestCase):
             self.assertEqual(listening, [("tcp", "0100007F:%04X" % port)])
             self.assertNotIn("every machine", "".join(s.said) + s.end())
 
-    def test_other_addresses(self):
+    def test_an_open_address_is_warned_of(self):
         with Server("--listen", "0.0.0.0:0", "-e", "page-faults") as s:
             self.assertIn("neither a password nor encryption",
                           s.wait_for("every machine that reaches 0.0.0.0:"))
 
-    def test_unix_socket(self):
+    def test_a_socket_is_removed_at_the_end(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "s")
             for sig in (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT):
@@ -822,7 +822,7 @@ class Http(unittest.TestCase):
                 s.end()
             self.assertEqual(os.listdir(folder), [])
 
-    def test_prometheus_scrapes(self):
+    def test_prometheus_takes_every_series(self):
         """A real Prometheus asks for OpenMetrics and takes every series."""
         if not shutil.which("prometheus"):
             self.skipTest("prometheus is missing (Debian package prometheus)")
@@ -922,7 +922,7 @@ class Lines(unittest.TestCase):
             s.end()
         self.assertEqual(os.listdir(os.path.dirname(self.path)), [])
 
-    def test_differences(self):
+    def test_differences_have_the_faults_of_a_known_load(self):
         """A reader subtracts what it read before: the page faults of a known load are in it."""
         with Server("--lines", self.path, "-I", "10", "-e", "page-faults,context-switches") as s:
             s.wait_for("listening on")
@@ -938,7 +938,7 @@ class Lines(unittest.TestCase):
                 (after, end) = self.read(c, b"read page-*\r\n")
             self.assertGreaterEqual(int(after[4]) - int(before[4]), 2000)
 
-    def test_bad_requests(self):
+    def test_bad_lines_are_answered(self):
         with Server("--lines", self.path, "-e", "page-faults") as s:
             s.wait_for("listening on")
             c = self.connect()
@@ -1008,7 +1008,7 @@ class Budget(unittest.TestCase):
         with concurrent.futures.ThreadPoolExecutor(8) as pool:
             return sum(pool.map(ask_on, range(8)))
 
-    def test_processor_time(self):
+    def test_the_budget_limits_processor_time(self):
         words = ("--listen", "127.0.0.1:0", "-I", "10", "--per-cpu")
         with Server(*words) as s:
             address = s.address()
@@ -1049,7 +1049,7 @@ class Budget(unittest.TestCase):
             self.assertTrue(1 <= int(headers["retry-after"]) <= 10, headers)
             time.sleep(int(headers["retry-after"]))    # as a client that obeys the header
 
-    def test_files(self):
+    def test_the_budget_limits_files(self):
         with Server("--listen", "127.0.0.1:0", "-e", "page-faults", "--budget", "files=2000") as s:
             f = openmetrics.parse(ask(s.address(), OPENMETRICS)[2])
             self.assertEqual(openmetrics.value(f, "perfmon_budget_limit", resource="files"), 2000)
@@ -1065,7 +1065,7 @@ class Budget(unittest.TestCase):
             p.stderr,
             r"up to \d+ files would be open, and --budget allows 9: .* or allow files=\d+")
 
-    def test_interrupts(self):
+    def test_too_many_interrupts_stop_counting(self):
         """Counting stops while /proc/interrupts shows too many of the PMU's, and goes on after
         them."""
         place = test_answers.Place()
@@ -1104,7 +1104,7 @@ class Budget(unittest.TestCase):
             openmetrics.value(f, "perfmon_budget_exceeded", resource="interrupts"), 1)
         self.assertGreaterEqual(openmetrics.value(f, "perfmon_budget_recoveries"), 1)
 
-    def test_counters_free(self):
+    def test_counters_stay_free_for_others(self):
         """Two of the toy's four counters: its events make groups of at most two of them."""
         place = test_answers.Place()
         self.addCleanup(place.close)
@@ -1118,7 +1118,7 @@ class Budget(unittest.TestCase):
             # Ticks may have the fixed counter; three others need two groups of two counters.
             self.assertEqual(openmetrics.value(f, "perfmon_rotation_cycle_seconds"), 2)
 
-    def test_refused(self):
+    def test_wrong_budgets_are_refused(self):
         for text in ("", "cpu", "cpu=", "cpu=1", "cpu=0%", "cpu=-1%", "files=1.5", "files=x",
                      "interrupts=5", "cpu=1%,", "none=3", "cpu=nan%"):
             run(PFM, "serve", "--budget", text, "-e", "page-faults", status=2)
@@ -1152,7 +1152,7 @@ class Textfile(unittest.TestCase):
             self.assertEqual(s.end(), "")
         self.assertEqual(os.listdir(self.folder), [])
 
-    def test_disk_full(self):
+    def test_a_full_disk_removes_the_old_file(self):
         """If the file cannot be written, the old one is removed. Writing resumes when it fits."""
         room = 1 << 20
 
@@ -1175,7 +1175,7 @@ class Textfile(unittest.TestCase):
             self.assertEqual(s.end(), "")
         self.assertEqual(os.listdir(self.folder), [])
 
-    def test_node_exporter(self):
+    def test_node_exporter_reads_the_file(self):
         if not shutil.which("prometheus-node-exporter"):
             self.skipTest("prometheus-node-exporter is missing (Debian package of that name)")
         port = find_free_port()
@@ -1218,7 +1218,7 @@ class Textfile(unittest.TestCase):
             os.path.exists(self.path) and os.remove(self.path)
 
 
-    def test_give_way(self):
+    def test_nothing_is_counted_while_another_has_the_lock(self):
         """While another program has the lock, nothing is counted and no count has a value; then it
         goes on."""
         lock = os.path.join(self.folder, "lock")
@@ -1255,7 +1255,7 @@ class Textfile(unittest.TestCase):
 class Pauses(unittest.TestCase):
     """A pause within an interval. The clock of all CPUs is known."""
 
-    def test_partial(self):
+    def test_an_interval_with_a_pause_is_partial(self):
         """The count of an interval with a pause is partial, its share is that of the time outside
         of it, and the next interval is exact again."""
         with tempfile.TemporaryDirectory() as folder:
@@ -1349,7 +1349,7 @@ class Missing(unittest.TestCase):
     def causes(self, f, family="perfmon_event_cause", name="event"):
         return {dict(labels)[name]: dict(labels)["cause"] for labels in f[family].samples}
 
-    def test_unknown_names(self):
+    def test_unknown_names_are_series_with_a_cause(self):
         f, said = self.serve("-e", "page-faults,toy::Unknown,nonsense", "-M",
                              "software::faults_per_second,no_such_metric")
         self.assertEqual(openmetrics.value(f, "node_perf_page_faults"), 4 * 1234567 + 6)
@@ -1364,7 +1364,7 @@ class Missing(unittest.TestCase):
         self.assertEqual(sum(len(family.samples) for family in f.values()),
                          openmetrics.value(f, "perfmon_series"))
 
-    def test_in_turns(self):
+    def test_unknown_names_take_no_turns(self):
         f, _ = self.serve("--rotate=50", "--wish", "no_such_metric=3", "-e",
                           "toy::Falls,toy::Unknown,toy::Trips", "-M", "no_such_metric")
         self.assertEqual(self.causes(f)["toy::Unknown"], "unknown event")
@@ -1383,7 +1383,7 @@ class Missing(unittest.TestCase):
 class Turns(unittest.TestCase):
     """--rotate: each counter moves at the end of its turn, not once in a cycle."""
 
-    def test_counters_move(self):
+    def test_counters_move_with_each_scrape(self):
         """On this machine software events take no turns: their counts are those of the scrape."""
         with Server("--listen", "127.0.0.1:0", "--rotate=60000", "-e", "task-clock") as s:
             address = s.address()
@@ -1496,7 +1496,7 @@ class GiveWay(unittest.TestCase):
         self.scraper = Scraper(address)
         return s, address
 
-    def test_probe(self):
+    def test_a_probe_without_its_counter_pauses_the_service(self):
         """A probe that loses its counter pauses the service; once it has one again, counting goes
         on."""
         s, address = self.serve()
@@ -1522,7 +1522,7 @@ class GiveWay(unittest.TestCase):
             self.ms["probe"] = [1000, 1000]
             self.until(address, 0, (1, 1))
 
-    def test_own_events(self):
+    def test_events_that_lose_time_have_rivals(self):
         """Events that had counters all the time and lose some of it have rivals, though the pinned
         probe keeps its own."""
         s, address = self.serve()
@@ -1698,7 +1698,7 @@ class Cgroups(unittest.TestCase):
             self.assertEqual(named, {"a", "b"})
             self.assertLessEqual(found, named)
 
-    def test_bounded(self):
+    def test_max_series_bounds_what_is_counted(self):
         """--max-series bounds what is counted later; what was left out is exported, and has room
         again when others end."""
         self.make("g0")
@@ -1812,7 +1812,7 @@ class Cgroups(unittest.TestCase):
             self.assertEqual(openmetrics.value(f, "perfmon_cgroups_missing"), 1)
             s.end()
 
-    def test_idle_groups(self):
+    def test_an_idle_group_counts_exactly_0(self):
         """A group of which no task ran has counted all there was: 0, exact, without a cause."""
         with open(os.path.join(self.place.folder, "counts"), "w", encoding="ascii") as f:
             f.write("1 2 0 0 0 0\n")
@@ -1834,7 +1834,7 @@ class Cgroups(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertIn("nonsense", done.stderr)
 
-    def test_ten_thousand(self):
+    def test_10000_groups_leave_no_file_open(self):
         """Born and gone while it counts. The scripted kernel allows 3,000 open files, and 500
         groups on 4 CPUs need 2,500: were those of groups that are gone left open, the next ones
         could not be opened. Series, descriptors and memory stay where they are."""
@@ -1939,7 +1939,7 @@ class Refusals(unittest.TestCase):
         self.assertEqual((done.returncode, done.stdout), (status, ""), (words, done.stderr))
         return done.stderr
 
-    def test_series(self):
+    def test_the_number_in_the_refusal_is_enough(self):
         """The number in the refusal is the number that is enough."""
         with tempfile.TemporaryDirectory() as folder:
             words = [
@@ -1974,7 +1974,7 @@ class Refusals(unittest.TestCase):
         self.assertNotIn("perfmon_event_quality", f)
         self.assertIn("task-clock", f["perfmon_event_seconds"].help)
 
-    def test_options(self):
+    def test_wrong_options_are_refused(self):
         for words in (["x"], ["-e", ""], ["-e", "a,,b"], ["-I", "1"], ["--max-series", "0"],
                       ["-C", "x"], ["--per-cpu", "--per-core"], ["--listen", "example.org:80"],
                       ["--listen", "127.0.0.1"], ["--listen", "127.0.0.1:x"], ["--listen", "unix:"],
@@ -2021,14 +2021,14 @@ class Unit(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         return done.stdout + done.stderr
 
-    def test_verify(self):
+    def test_systemd_accepts_the_unit(self):
         self.assertNotIn("perfmon-exporter", self.analyze("verify", "--man=no", self.path))
 
-    def test_exposure(self):
+    def test_the_unit_has_few_rights(self):
         """systemd's figure, from 0 to 100: the fewest rights that are known to work have 15."""
         self.analyze("security", "--offline=true", "--threshold=20", self.path)
 
-    def test_system_calls(self):
+    def test_the_filter_allows_the_calls_of_the_service(self):
         """The filter allows what the service calls, from its start to its end."""
         if not shutil.which("strace"):
             self.skipTest("strace is missing (Debian package strace)")
@@ -2111,7 +2111,7 @@ class Container(unittest.TestCase):
                 if "libmicrohttpd" not in str(e):
                     raise
 
-    def test_compose(self):
+    def test_the_compose_file_grants_one_capability(self):
         service = self.load("compose.yaml")["services"]["perfmon"]
         self.assertEqual((service["cap_drop"], service["cap_add"]), (["ALL"], ["PERFMON"]))
         self.assertIn("no-new-privileges:true", service["security_opt"])
@@ -2121,7 +2121,7 @@ class Container(unittest.TestCase):
             self.assertTrue(os.path.exists(os.path.join(SOURCE, file)), file)
         self.check_arguments(service["command"])
 
-    def test_daemonset(self):
+    def test_the_daemonset_grants_one_capability(self):
         spec = self.load("daemonset.yaml", self.KUBERNETES)["spec"]["template"]["spec"]
         container = spec["containers"][0]
         self.assertEqual(container["securityContext"]["capabilities"],
@@ -2134,7 +2134,7 @@ class Container(unittest.TestCase):
         self.assertIn("--containers", container["args"])
         self.check_arguments(container["args"])
 
-    def test_kubernetes(self):
+    def test_the_base_grants_the_list_of_pods_only(self):
         """kubectl makes of the folder: one right, to get the list of pods; labels that select
         each other; one namespace."""
         if not shutil.which("kubectl"):
@@ -2162,7 +2162,7 @@ class Container(unittest.TestCase):
         self.assertEqual(spec["template"]["spec"]["serviceAccountName"],
                          found["ServiceAccount"]["metadata"]["name"])
 
-    def test_system_calls(self):
+    def test_the_profile_allows_the_calls_of_the_service(self):
         """The filter allows what the service calls, and few others."""
         allowed = self.allowed()
         self.assertIn("perf_event_open", allowed)
@@ -2208,7 +2208,7 @@ class Dashboard(unittest.TestCase):
             with open(path, encoding="utf-8") as f:
                 yield os.path.basename(path), f.read()
 
-    def test_schema(self):
+    def test_grafana_accepts_the_dashboards(self):
         """Grafana's own types accept it: every field is known, and each value is of its type."""
         modules = os.path.join(os.environ.get("PERFMON_GRAFANA", "/nonexistent"), "node_modules")
         types = modules + "/@grafana/schema/dist/types/raw/dashboard/x/types.gen"
@@ -2231,7 +2231,7 @@ class Dashboard(unittest.TestCase):
                 ], capture_output=True, text=True, check=False)
                 self.assertEqual(done.returncode != 0, status != 0, done.stdout + done.stderr)
 
-    def test_names_exist(self):
+    def test_metrics_of_the_queries_exist(self):
         """Each metric of its queries is one that pfm writes: its table has the name, or an
         exposition of this machine."""
         boards = {name: json.loads(text) for name, text in self.boards()}
@@ -2289,14 +2289,14 @@ class Rules(unittest.TestCase):
 
     FOLDER = os.path.join(SOURCE, "examples/fleet")
 
-    def test_promtool(self):
+    def test_promtool_accepts_the_rules(self):
         if not shutil.which("promtool"):
             self.skipTest("promtool is missing (Debian package prometheus)")
         run("promtool", "check", "config", "--syntax-only", "prometheus.yml", cwd=self.FOLDER)
         self.assertIn("SUCCESS", run("promtool", "test", "rules", "rules_test.yml",
                                      cwd=self.FOLDER))
 
-    def test_names_exist(self):
+    def test_metrics_of_the_alerts_exist(self):
         """Each name of the alerts is one that the service writes."""
         with open(os.path.join(self.FOLDER, "alerts.yml"), encoding="utf-8") as f:
             used = set(re.findall(r"\bperfmon_\w+", f.read()))

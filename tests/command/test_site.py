@@ -192,7 +192,7 @@ class Site(unittest.TestCase):
         self.assertEqual(len(self.rows(dom)), [p[2] for p in self.processors if p[0] == "ev5"][0])
         self.assertIn("<title>ev5 - perfmon</title>", dom)
 
-    def test_two_processors(self):
+    def test_two_processors_are_compared(self):
         rows = self.rows(self.browse("#/compare/ev6/ev67"))
         self.assertEqual({r[4] for r in rows} - {"differs"}, {"only ev6", "only ev67"})
 
@@ -211,7 +211,7 @@ class Site(unittest.TestCase):
         self.assertIn("ls_any_fills_from_sys.near_cache", names)
         self.assertIn("L2_RQSTS.MISS", self.names("#/s/skx%20l2rqsts"))
 
-    def test_bad_addresses(self):
+    def test_bad_addresses_have_a_page(self):
         for route, title in ("#/s/%", "“%”"), ("#/p/z80", "Not here"):
             self.assertEqual(
                 re.search(r"<title>(.*?) - perfmon</title>", self.browse(route))[1], title)
@@ -305,7 +305,7 @@ class Hands(unittest.TestCase):
         except OSError as why:
             self.skipTest("the browser does not run here: %s" % why)
 
-    def test_first_paint(self):
+    def test_the_first_paint_takes_less_than_a_second(self):
         """Under a second; where others use the machine, that cannot be asked."""
         painted = (
             "(performance.getEntriesByName('first-contentful-paint')[0] || { startTime: 0"
@@ -318,7 +318,7 @@ class Hands(unittest.TestCase):
         print("# first text after %.0f ms" % best)
         self.assertLess(best, 1000 if os.getloadavg()[0] < (os.cpu_count() or 1) else 20000)
 
-    def test_keys_alone(self):
+    def test_the_site_works_with_keys_alone(self):
         self.browser.open(self.url)
         self.browser.wait("document.querySelectorAll('table.events tbody tr').length > 100")
         self.browser.press("Tab")
@@ -338,7 +338,7 @@ class Hands(unittest.TestCase):
         self.browser.wait(
             "location.hash.indexOf('#/f/') === 0 && document.activeElement.tagName === 'H1'")
 
-    def test_accessibility_tree(self):
+    def test_rows_are_in_the_accessibility_tree(self):
         self.browser.open(self.url + "#/compare/ev6/ev67")
         self.browser.wait("document.querySelectorAll('table.events tbody tr').length")
         self.browser.call("Accessibility.enable")

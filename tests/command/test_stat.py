@@ -134,7 +134,7 @@ class Tasks(Case):
         self.assertLess(o["value"] or 0, PAGES // 2)
         self.assertEqual(len(tids), 2)
 
-    def test_a_mixture(self):
+    def test_processes_and_threads_are_counted_together(self):
         a, b = Toucher(PAGES), Toucher(PAGES, "thread")
         (thread,) = [int(t) for t in os.listdir("/proc/%d/task" % b.pid) if int(t) != b.pid]
         (o,) = self.counted("-p", str(a.pid), "-t", str(thread), touchers=(a, b))
@@ -264,7 +264,7 @@ class Times(Case):
             self.skipTest(count["why"])
         self.assertEqual((count["quality"], count.get("why")), ("exact", None))
 
-    def test_own_clocks(self):
+    def test_clocks_of_the_run_are_events(self):
         rows = {
             o["event"]: o for o in objects(
                 stat("--json", "-e", "duration_time,user_time,system_time", "--", "sleep",
@@ -504,7 +504,7 @@ class Answers(Case):
         ], capture_output=True, text=True).stdout.split("\0")[:-1]
         self.assertEqual(shown, words[1:], line)
 
-    def test_columns(self):
+    def test_columns_have_the_chosen_separator(self):
         for sep in (",", ";", "::"):
             r = stat("-x", sep, "-e", "page-faults,task-clock,duration_time", "--", "true")
             rows = [line.split(sep) for line in r.stderr.splitlines()] if sep != "," else list(

@@ -185,7 +185,7 @@ class Stripped(Library):
         rows = [(p["function"], p["samples"]) for p in map(json.loads, done.stdout.splitlines())]
         self.assertEqual(rows, [(hex(int(address, 16)), 2)])
 
-    def test_by_link(self):
+    def test_separate_files_are_found_by_their_link(self):
         for to in ("lib/libwork.dbg", "lib/.debug/libwork.dbg",
                    "debug" + "%s/lib/libwork.dbg" % self.folder):
             with self.subTest(to):
@@ -223,7 +223,7 @@ class Stripped(Library):
         self.offsets = kept
         self.expect_hidden(self.names())
 
-    def test_packed_symbols(self):
+    def test_packed_symbols_name_functions(self):
         """In the file's own section .gnu_debugdata, as some distributions have them."""
         if not shutil.which("xz"):
             self.skipTest("no xz (Debian: xz-utils)")
@@ -246,7 +246,7 @@ class Stripped(Library):
                 self.tool("objcopy", "--add-section", ".gnu_debugdata=section", stripped, self.path)
                 expect(self.names())
 
-    def test_servers(self):
+    def test_servers_are_asked_only_if_named(self):
         """Debug files are fetched only where DEBUGINFOD_URLS names a server."""
         self.build()
         self.split(os.path.join(self.folder, "debugfile"))
@@ -388,7 +388,7 @@ class Stubs(unittest.TestCase):
     def test_with_landing_pads(self):
         self.expect_stubs("x86_64", "-fcf-protection=full", "-Wl,-z,ibtplt,-z,lazy")
 
-    def test_aarch64(self):
+    def test_stubs_of_aarch64_are_named(self):
         self.expect_stubs("aarch64")
 
     def test_aarch64_with_landing_pads(self):
@@ -448,7 +448,7 @@ class Compiled(unittest.TestCase):
             for p in map(json.loads, done.stdout.splitlines())
         }
 
-    def test_maps(self):
+    def test_maps_name_compiled_functions(self):
         for prefix in "", "0x":
             with self.subTest(prefix):
                 p, at = prefix, START
@@ -464,7 +464,7 @@ class Compiled(unittest.TestCase):
                         0x55: ("[JIT]", "void Second::run(int)"), 0x90: ("//anon", hex(at + 0x90))
                     })
 
-    def test_many_lines(self):
+    def test_a_map_of_many_lines_is_sorted_once(self):
         """A map is sorted once."""
         lines = ["%x 8 f%d\n" % (START + 8 * i, i) for i in range(50000)]
         got = self.places("".join(reversed(lines)))
@@ -493,7 +493,7 @@ class Compiled(unittest.TestCase):
         return 0, struct.pack("<IIQQQQ", self.PID, self.PID, address, address, size,
                               number) + name + b"\0" + bytes(size)
 
-    def test_dumps(self):
+    def test_dumps_name_the_code_of_their_process(self):
         """Of two processes with the same addresses, of which one has a dump."""
         move = 1, struct.pack("<IIQQQQQ", self.PID, self.PID, START + 0x60, START + 0x10,
                               START + 0x60, 16, 1)
@@ -528,7 +528,7 @@ class Compiled(unittest.TestCase):
                     with self.subTest(command, size=len(data)):
                         self.assertEqual(self.folded(made, command), sorted(wanted))
 
-    def test_other_namespaces(self):
+    def test_maps_of_other_namespaces_are_found(self):
         """A process that is number 1 in its own namespace, with its own /tmp."""
         script = (
             "mount -t tmpfs none /tmp && echo %x 20 inside >/tmp/perf-1.map && echo ready && exec"
@@ -631,7 +631,7 @@ class Rust(unittest.TestCase):
     @unittest.skipUnless(
         shutil.which("rustc") and shutil.which("c++filt"),
         "rustc or c++filt is missing (Debian: rustc, binutils)")
-    def test_names(self):
+    def test_names_of_rust_are_readable(self):
         for options in ["-Csymbol-mangling-version=v0"
                         ], ["-Zunstable-options", "-Csymbol-mangling-version=legacy"]:
             with self.subTest(options), tempfile.TemporaryDirectory() as folder:
@@ -671,7 +671,7 @@ class AnotherKernel(unittest.TestCase):
             row["function"]: row["samples"] for row in map(json.loads, done.stdout.splitlines())
         }, done.stderr
 
-    def test_functions(self):
+    def test_functions_of_another_kernel_are_named(self):
         for place in "boot/vmlinux-9.9.9-test", "lib/modules/9.9.9-test/vmlinux":
             with tempfile.TemporaryDirectory() as folder:
                 os.makedirs(os.path.dirname(os.path.join(folder, place)))

@@ -170,7 +170,7 @@ class Top(unittest.TestCase):
         self.assertLess(max(numbers), 700)
         self.assertRegex(done.stdout, r"\+- ?\d+\.\d\d  three\n")
 
-    def test_by_children(self):
+    def test_rows_are_sorted_by_children(self):
         done = self.plain("-p", str(self.work.pid), "-g", "--children", "--sort", "symbol", "-d",
                           "0.5", "--iterations", "1", "-n", "4")
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -178,7 +178,7 @@ class Top(unittest.TestCase):
         share = {name[-1]: percent for percent, name in rows(done.stdout.split("\n"))}
         self.assertGreater(share["both"], 90)
 
-    def test_keys(self):
+    def test_keys_change_the_view(self):
         screen = self.screen("-g")
         seen = screen.read(lambda s: len(rows(s)) > 1 and rows(s)[0][1][-1] == "three")
         self.assertTrue(seen[0].startswith("task-clock: "))
@@ -244,7 +244,7 @@ class Top(unittest.TestCase):
             self.assertNotIn(b"\x1b", screen.all)
             self.assertIn(b"three", screen.all)
 
-    def test_refusals(self):
+    def test_wrong_options_are_refused(self):
         for args in (["-d", "0"], ["-d", "x"], ["-p", "1", "-a"], ["-p", "1", "--", "true"],
                      ["--sort", "cpu"], ["--sort", "x"], ["--children"], ["-F", "1", "-c",
                                                                           "1"], ["-C", "x"]):

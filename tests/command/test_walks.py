@@ -328,30 +328,30 @@ class Trades(unittest.TestCase):
                 self.skipTest(program + " is not installed")
         self.walk(name)
 
-    def test_engineer(self):
+    def test_an_engineer_can_type_the_documents(self):
         self.walk("engineer")
 
     def test_author_of_a_profiler(self):
         self.compiled("profiler")
 
-    def test_libpfm3_programmer(self):
+    def test_a_libpfm3_programmer_can_compile(self):
         self.compiled("libpfm3")
 
-    def test_data_scientist(self):
+    def test_a_data_scientist_can_type_the_documents(self):
         name = python()
         if not name:
             self.skipTest("the Python module was not built")
         self.walk("scientist", PYTHON=name, PYTHONPATH=os.path.join(BUILD, "python"))
 
-    def test_packager(self):
+    def test_a_packager_can_type_the_documents(self):
         self.walk("packager")
 
-    def test_cplusplus_programmer(self):
+    def test_a_cplusplus_programmer_can_compile(self):
         if not shutil.which("c++"):
             self.skipTest("c++ is not installed")
         self.compiled("cplusplus")
 
-    def test_tru64_programmer(self):
+    def test_a_tru64_programmer_can_compile(self):
         self.compiled("tru64")
 
     def test_there_is_a_case_for_each(self):

@@ -132,7 +132,7 @@ class Web(unittest.TestCase):
         except ssl.SSLError:
             return None
 
-    def test_cipher_suites(self):
+    def test_cipher_suites_limit_what_clients_get(self):
         """The list limits what clients get; suites that it lacks are refused, not forgotten."""
         ecdsa = "TLS_ECDHE_ECDSA_WITH_"
         with self.serve(TLS + "  cipher_suites: [%sAES_256_GCM_SHA384, TLS_AES_256_GCM_SHA384]\n"
@@ -171,7 +171,7 @@ class Web(unittest.TestCase):
         token = base64.b64encode(("%s:%s" % (user, password)).encode())
         return OPENMETRICS.replace(b"Host", b"Authorization: Basic " + token + b"\r\nHost")
 
-    def test_tls(self):
+    def test_tls_has_the_chosen_version(self):
         with self.serve(TLS + "  min_version: TLS13\nhttp_server_config:\n  http2: false\n"
                         "  headers:\n    X-Frame-Options: deny\n") as s:
             address = self.address(s)
@@ -186,7 +186,7 @@ class Web(unittest.TestCase):
                 ask(address, PLAIN)    # without TLS
             self.assertEqual(self.ask(address)[0], 200)
 
-    def test_client_certificates(self):
+    def test_client_certificates_are_checked(self):
         names = "  client_allowed_sans: ['prometheus.example.org', 'spiffe://x']\n"
         for more, client, wanted in (("", "client", 200), ("", "other", 200), ("", None, 403),
                                      ("", "stranger", 403), ("", "server", 403),
@@ -199,7 +199,7 @@ class Web(unittest.TestCase):
             with self.serve(TLS + optional) as s:
                 self.assertEqual(self.ask(self.address(s), client=client)[0], wanted, client)
 
-    def test_passwords(self):
+    def test_passwords_are_checked(self):
         users = "basic_auth_users:\n  alice: '%s'\n  bob: '%s'\n" % (make_hash("one"),
                                                                     make_hash("two"))
         with self.serve(users) as s:
@@ -232,7 +232,7 @@ class Web(unittest.TestCase):
             s.wait_for("unix:")
             self.assertEqual(ask(path)[0], 200)
 
-    def test_read_again(self):
+    def test_a_hangup_reads_the_file_again(self):
         """A hangup has the file read again; an invalid one changes nothing."""
         with self.serve("basic_auth_users:\n  a: '%s'\n" % make_hash("old")) as s:
             address = self.address(s)
@@ -254,7 +254,7 @@ class Web(unittest.TestCase):
                 openmetrics.value(before, "node_perf_page_faults"))
             s.end()
 
-    def test_refused_files(self):
+    def test_wrong_files_are_refused(self):
         for text, problem in (
             ("x", "expected a mapping"), ("tls_server_config: 3", "expected a mapping"),
             ("tls_server_config: {cert_file: server.pem}", "cert_file and key_file"),

@@ -71,7 +71,7 @@ class Builds(unittest.TestCase):
     @unittest.skipUnless(
         shutil.which("cmake") and shutil.which("c++"),
         "cmake or c++ is missing (Debian packages cmake and g++)")
-    def test_google_benchmark(self):
+    def test_google_benchmark_counts_a_fault_for_each_page(self):
         """One page fault for each page: what its --benchmark_perf_counters counts."""
         source, build = source_of(self, "benchmark"), os.path.join(self.folder, "build")
         said = self.do("cmake", "-S", source, "-B", build, "-DCMAKE_BUILD_TYPE=Debug",
@@ -115,7 +115,7 @@ class Builds(unittest.TestCase):
         self.assertEqual(said, "1 2 0\n")
 
     @unittest.skipUnless(os.environ.get("PERFMON_LONG"), "a long run (PERFMON_LONG=1)")
-    def test_papi(self):
+    def test_papi_builds_with_our_header(self):
         """Its own configure finds the header and the library; the tool for one event is built."""
         source = os.path.join(self.folder, "papi")
         shutil.copytree(source_of(self, "papi"), source)

@@ -636,7 +636,7 @@ class Kernel(unittest.TestCase):
                     config2=int(config2, 16), ex=exclude, precise=int(precise), cpu=int(cpu),
                     period=int(period), name=name)
 
-    def test_tracepoints(self):
+    def test_tracepoints_have_the_kernels_numbers(self):
         said = self.ask("perf::sched:sched_switch", "sched:sched_wakeup", "SCHED.SCHED_SWITCH",
                         "irq:softirq_entry", "perf::s8:p4")
         self.assertEqual([a[:3] for a in said],
@@ -696,7 +696,7 @@ class Kernel(unittest.TestCase):
                                    "perf::FAULTS:precise=1", "perf::mem:0x1000", "mem:0x1000:rw")
         ], ["-8", "-6", "-8", "-8", "-4", "-4"])
 
-    def test_raw_numbers(self):
+    def test_raw_numbers_are_encoded(self):
         self.assertEqual([
             a[:3] for a in self.ask("perf_raw::r1a8", "perf_raw::rFFFFFFFFFFFFFFFF", "perf_raw::R1",
                                     "perf_raw::r", "perf_raw::r0x", "perf_raw::r12x", "r3c",
@@ -917,7 +917,7 @@ class Native(unittest.TestCase):
     )
 
     @unittest.skipUnless(PFM and os.path.exists(PFM), "the command pfm was not built")
-    def test_several_masks(self):
+    def test_several_masks_encode_as_in_libpfm4(self):
         for (text, config, config1), answer in zip(self.SEVERAL,
                                                    self.pfm(s[0] for s in self.SEVERAL)):
             self.assertEqual(
@@ -967,7 +967,7 @@ class Native(unittest.TestCase):
     )
 
     @unittest.skipUnless(PFM and os.path.exists(PFM), "the command pfm was not built")
-    def test_boxes(self):
+    def test_boxes_encode_as_in_libpfm4(self):
         for (text, config, config1), answer in zip(self.OF_BOXES,
                                                    self.pfm(s[0] for s in self.OF_BOXES)):
             self.assertEqual(
@@ -1143,13 +1143,13 @@ class Clients(unittest.TestCase):
         return len(said[0])
 
     @unittest.skipUnless(PEER and shutil.which("papi_avail"), "papi-tools is not installed")
-    def test_papi(self):
+    def test_papi_prints_the_same_with_both(self):
         for command, leave_out in PAPI.items():
             for pmu in FORCED:
                 self.compare(command.split(), leave_out, pmu)
 
     @unittest.skipUnless(PEER and shutil.which("llvm-exegesis"), "llvm-exegesis is not installed")
-    def test_llvm_exegesis(self):
+    def test_llvm_exegesis_finds_its_counters(self):
         for cpu, pmu in (("core2", "core"), ("sandybridge", "snb"), ("haswell", "hsw"),
                          ("skylake", "skl"), ("k8", "amd64_k8_revb"), ("znver1", "amd64_fam17h"),
                          ("znver2", "amd64_fam17h_zen2"), ("silvermont", "slm")):
@@ -1330,7 +1330,7 @@ class Source(unittest.TestCase):
             self.assertGreaterEqual(int(re.findall(r"(\d+) \w+ events: \d+ errors", said)[-1]),
                                     least)
 
-    def test_examples(self):
+    def test_examples_of_libpfm4_compile_and_print(self):
         """All compile and link; those that print codes print the right ones."""
         folder = os.path.join(LIBPFM4_SOURCE, "perf_examples")
         util, found = "perf_examples/perf_util.c", {}

@@ -269,7 +269,7 @@ def needs_peer(test):
 class Table(unittest.TestCase):
     """The table of differences itself, which needs no peer."""
 
-    def test_reasons(self):
+    def test_each_reason_has_a_source_and_a_row(self):
         reasons, rows = read_table()
         self.assertEqual(set(reasons), {row[2] for row in rows.values()},
                          "a reason nobody gives, or the reverse")
@@ -313,16 +313,16 @@ class Generic(unittest.TestCase):
     def setUp(self):
         needs_peer(self)
 
-    def test_perf(self):
+    def test_generic_events_equal_those_of_libpfm4(self):
         compare_generic().judge(self)
 
-    def test_ix86arch(self):
+    def test_architectural_events_equal_those_of_libpfm4(self):
         if not peer_pmus().get("ix86arch"):
             self.skipTest(
                 "libpfm4 makes its ix86arch table from CPUID, and this machine's shows no PMU")
         compare_architecture_table().judge(self)
 
-    def test_coreduo(self):
+    def test_events_of_coreduo_equal_those_of_libpfm4(self):
         if not peer_pmus().get("coreduo"):
             self.skipTest("libpfm4's 64-bit build has no coreduo table")
         c = Comparison("coreduo")

@@ -54,7 +54,7 @@ class Recipes(unittest.TestCase):
                        for k in node.keywords if k.arg == "options")
         self.assertTrue(set(ast.literal_eval(options)) <= OPTIONS | {"default_library"})
 
-    def test_nix_parses(self):
+    def test_options_of_the_nix_recipe_exist(self):
         text = self.recipe("default.nix")
         self.assertTrue(set(re.findall(r"-D(\w+)=", text)) <= OPTIONS)
         if not shutil.which("nix-instantiate"):

@@ -203,7 +203,7 @@ class Prose(unittest.TestCase):
             if start:
                 yield path, kind, start[0], f"{path}:{first}: a comment starts with '{start[0]}'"
 
-    def test_banned_patterns(self):
+    def test_what_users_read_has_no_banned_pattern(self):
         """What users read has none. Of comments this prints advice."""
         allowed, used, wrong = read_allowed(), set(), []
         for path, kind, phrase, sentence in self.find_banned():
@@ -216,7 +216,7 @@ class Prose(unittest.TestCase):
         self.assertEqual(wrong, [])
         self.assertEqual(sorted(set(allowed) - used), [], "unused entries of allowed.txt")
 
-    def test_few_exceptions(self):
+    def test_exceptions_are_few(self):
         self.assertLessEqual(len(read_allowed()), MOST_ALLOWED)
 
     def test_documents_have_short_lines(self):

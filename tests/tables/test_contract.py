@@ -244,7 +244,7 @@ class Contract(unittest.TestCase):
         ):
             self.assertEqual(found[name], text, name)
 
-    def test_values(self):
+    def test_metrics_have_the_values_of_the_contract(self):
         lines = "".join(json.dumps({"id": i, "pmu": pmu, "metric": metric, "counts": counts}) + "\n"
                         for i, (pmu, metric, counts, _) in enumerate(VALUES))
         done = subprocess.run([PFM, "metric", "--json", "-"], input=lines, capture_output=True,

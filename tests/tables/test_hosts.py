@@ -136,13 +136,13 @@ class MapFiles(unittest.TestCase):
         self.assertEqual(wrong[:10], [])
         return len(rows)
 
-    def test_intel(self):
+    def test_identities_of_intel_find_their_list(self):
         rows = {(r[0], r[2].split("/")[1])
                 for r in csv.reader(member("intel-perfmon-*.tar.xz", "mapfile.csv")[1:])}
         rows = [(cpu, folder) for pattern, folder in sorted(rows) for cpu in spell(pattern)]
         self.assertGreater(self.check(rows), 80)
 
-    def test_linux_x86(self):
+    def test_identities_of_linux_for_x86_find_their_list(self):
         earlier, rows = [], []
         for pattern, folder in linux_rows("x86"):
             if pattern.startswith("AuthenticAMD"):
@@ -152,7 +152,7 @@ class MapFiles(unittest.TestCase):
             earlier.append(pattern)
         self.assertGreater(self.check(rows), 60)
 
-    def test_linux_arm64(self):
+    def test_identities_of_linux_for_arm64_find_their_list(self):
         of_list = {
             "cortex-a57-a72": ("cortex_a57", "cortex_a72"),
             "cortex-a65-e1": ("cortex_a65", "neoverse_e1"),
@@ -171,12 +171,12 @@ class MapFiles(unittest.TestCase):
                 wrong.append((cpu, folder, found))
         self.assertEqual(wrong, [])
 
-    def test_linux_others(self):
+    def test_identities_of_linux_for_others_find_their_list(self):
         rows = [(cpu, folder) for arch in ("powerpc", "s390", "riscv")
                 for pattern, folder in linux_rows(arch) for cpu in spell(pattern)]
         self.assertGreater(self.check(rows), 25)
 
-    def test_newer_riscv(self):
+    def test_newer_identities_of_riscv_find_their_list(self):
         with open(NEWER, encoding="utf-8") as f:
             lines = [line.strip().split(",") for line in f if line.startswith("0x")]
         rows = [(cpu, folder) for pattern, _, folder, _ in lines for cpu in spell(pattern)]
@@ -184,7 +184,7 @@ class MapFiles(unittest.TestCase):
 
 
 class Amd(unittest.TestCase):
-    def test_generations(self):
+    def test_families_of_amd_find_their_generation(self):
         wrong = [
             (family, model, cores("AuthenticAMD-%d-%X-0" % (family, model)))
             for family, low, high, pmu in ZEN for model in (low, high)

@@ -354,7 +354,7 @@ class Invented(Trees, unittest.TestCase):
         self.assertEqual((self.status, summary["models"], summary["models"]),
                          (0, 12, len(self.images)))
 
-    def test_metrics(self):
+    def test_metrics_of_each_form_are_imported(self):
         """Of both forms of Intel's, and of Linux's; of units too."""
         toy, amd = self.table("toy"), self.table("amdtoy")
         # a ratio of ours last
@@ -390,7 +390,7 @@ class Invented(Trees, unittest.TestCase):
         self.assertEqual(toy.read_value_text(toy.find_row("BARN.STRAW"), "replaced"), "BARN.HAY")
         self.assertIsNotNone(toy.find_row("PERF_METRICS.RETIRING"))
 
-    def test_hosts(self):
+    def test_identities_of_a_list_are_imported(self):
         def ids(name):
             return [(m[2], m[3], m[5], m[9] if m[10] else None)
                     for m in self.table(name).read_records("matches")]
@@ -479,7 +479,7 @@ class Lists(Trees, unittest.TestCase):
                         found.add((t.name, m[9] if m[10] else None))
         return found
 
-    def test_cpu_ids(self):
+    def test_identities_find_their_list(self):
         self.assertEqual(self.matching(6, 0x55, 4), {("skx", None)})
         # Cascade Lake, whose lists are not here
         self.assertEqual(self.matching(6, 0x55, 7), set())
@@ -735,7 +735,7 @@ class MadeUp(unittest.TestCase):
         self.assertIn(t.find_field("ldlat"), [v[0] for v in t.read_row(t.find_row("F"))["values"]])
         self.assertEqual(self.config(t, "G")[1], 0x600006)
 
-    def test_fixed_counters(self):
+    def test_events_of_fixed_counters_are_imported(self):
         self.intel("BNL", [
             event(EventName="INST_RETIRED.ANY", EventCode="0x0A", UMask="0x0",
                   Counter="Fixed counter 1"),
@@ -1182,7 +1182,7 @@ class MadeUp(unittest.TestCase):
                 self.assertEqual("the script beside" in said.stdout, wanted,
                                  (owner, oct(mode), run_by, said))
 
-    def test_usage(self):
+    def test_wrong_options_are_refused(self):
         self.assertEqual(run()[0], 2)
         self.assertEqual(run("--nonsense")[0], 2)
         self.assertEqual(run("--cpu")[0], 2)
@@ -1509,7 +1509,7 @@ class MadeUp(unittest.TestCase):
         self.assertEqual(run(packed, "-o", self.root + "/packed/")[0], 0)
         self.assertTrue(images(self.root + "/packed")["skx"][0].raw == tables["skx"].raw)
 
-    def test_hostile_mapfiles(self):
+    def test_hostile_patterns_do_no_harm(self):
         arch = "arch/x86/"
         self.put(
             arch + "mapfile.csv",
@@ -1522,7 +1522,7 @@ class MadeUp(unittest.TestCase):
                          [(6, 0x8F, 0x8F)])
         self.assertEqual({r[1] for r in refused}, {"CPUID"})
 
-    def test_damaged_archives(self):
+    def test_damaged_archives_are_refused(self):
         for name, raw in (("a.tar.xz", b"\xfd7zXZ\0garbage"), ("b.tar.xz", b""), ("c.tar",
                                                                                   b"x" * 2048)):
             path = self.put(name, raw)

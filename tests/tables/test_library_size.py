@@ -65,7 +65,7 @@ class Sizes(unittest.TestCase):
         end = start + size - image + image_size
         return self.size - following + end + (following - end) % 4096
 
-    def test_dynamic_relocations(self):
+    def test_there_are_at_most_200_dynamic_relocations(self):
         """At most 200, 1/200 of libpfm4's: each takes time when a program starts and makes memory
         private. clang turns more switches into tables of addresses, and other processors have
         relocations of their own."""
@@ -80,7 +80,7 @@ class Sizes(unittest.TestCase):
             self.skipTest("not built by gcc for x86-64")
         self.assertLessEqual(sum(kinds.values()), 200)
 
-    def test_every_processor(self):
+    def test_tables_take_at_most_84_bytes_for_an_event(self):
         """At most 84 bytes for each event, metric and unit mask: three quarters of what libpfm4
         4.13 for x86 takes, 112. Texts are plain strings."""
         with open(os.path.join(BUILD, "lib", "events", "builtin.pmdb"), "rb") as f:
@@ -93,7 +93,7 @@ class Sizes(unittest.TestCase):
         print("# %d bytes, %d rows, %d unit masks: %.1f each" % (self.size, rows, masks, each))
         self.assertLessEqual(each, 84)
 
-    def test_founding_processors(self):
+    def test_the_library_of_the_founding_processors_is_small(self):
         """The code is about 700 KiB of it; rules, errata and results that survive added 60."""
         image = os.path.join(self.folder, "founding.pmdb")
         files = sorted(glob.glob(os.path.join(EVENTS, "*.pmu")))

@@ -170,7 +170,7 @@ class Tables(unittest.TestCase):
     def test_each_says_its_source(self):
         self.assertEqual([t.name for t in self.tables if not t.source], [])
 
-    def test_hosts(self):
+    def test_each_core_of_a_list_is_found(self):
         """Every core that a list is for is found by some identity, but for those whose lists name
         none."""
         without = {t.name for t in self.tables if not t.matches and not t.flags & pt.TABLE_UNCORE}
@@ -344,13 +344,13 @@ class Older(unittest.TestCase):
                                             "niagara1"), ("sparc,niagara2",
                                                           "niagara2"), ("mips,74Kc", "mips_74k"))
 
-    def test_registers(self):
+    def test_registers_of_older_processors_have_their_values(self):
         for (text, address, value), a in zip(self.GOLDEN,
                                              run_requests([g[0] for g in self.GOLDEN])):
             self.assertEqual([(int(r["addr"], 16), int(r["value"], 16)) for r in a.get("regs", ())],
                              [(address, value)], text)
 
-    def test_configurations(self):
+    def test_configurations_of_older_processors_have_their_values(self):
         for (text, config), a in zip(self.CONFIGS, run_requests([c[0] for c in self.CONFIGS])):
             self.assertEqual(a.get("perf", {}).get("config"), hex(config), text)
 
@@ -387,7 +387,7 @@ class Older(unittest.TestCase):
         self.assertEqual((early["error"]["kind"], late["regs"][0]["value"]),
                          ("unknown_qualifier", "0x53027f"))
 
-    def test_hosts(self):
+    def test_older_processors_are_found(self):
         for cpu, want in self.HOSTS:
             here = [
                 p["pmu"] for p in run_requests([], cpu, "list") if p["host"] and not p.get("uncore")

@@ -55,7 +55,7 @@ class Newer(unittest.TestCase):
         return [(table, event, key, want, t.read_value(row, key)) for key, want in fields
                 if (t.read_value(row, key) or 0) != want]
 
-    def test_zen6(self):
+    def test_events_of_zen_6_equal_the_list(self):
         wrong, rows = [], self.rows("amdzen6.csv")
         for r in rows:
             fields = [("code", number(r["EventCode"]))]
@@ -65,7 +65,7 @@ class Newer(unittest.TestCase):
         self.assertEqual(wrong, [])
         self.assertEqual(len(rows), 450)
 
-    def test_z17(self):
+    def test_events_of_z17_equal_the_list(self):
         wrong, rows = [], self.rows("cf_z17.csv")
         for r in rows:
             table = "cf_z17" + ("_pai_ext" if r["Unit"] == "PAI-EXT" else "")
@@ -74,7 +74,7 @@ class Newer(unittest.TestCase):
         self.assertEqual(self.compare("cf_z17_pai_crypto", "PCKMO_ENCRYPT_AES_XTS_256",
                                       [("code", 4268)]), [])
 
-    def test_riscv(self):
+    def test_events_of_riscv_equal_the_lists(self):
         wrong, rows = [], self.rows("riscv.csv")
         for r in rows:
             folder = r["folder"].split("/")[-1].replace("-", "_")

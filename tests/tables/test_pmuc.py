@@ -74,7 +74,7 @@ class Language(unittest.TestCase):
         self.assertIsNotNone(found, name)
         return t.read_row(found)
 
-    def test_head(self):
+    def test_a_head_has_its_members(self):
         t = self.t
         self.assertEqual((t.name, t.aliases, t.device, t.perf_type, t.libpfm_type),
                          ("testpmu", ["tp", "test_pmu"], "testcpu", 4, 4095))
@@ -91,7 +91,7 @@ class Language(unittest.TestCase):
                 "stepping_name": ("b2", 0), "big": ("", 0xFEDCBA9876543210)
             })
 
-    def test_matches(self):
+    def test_matches_have_masks_and_ranges(self):
         t = self.t
         m = t.read_records("matches")
         self.assertEqual([(t.read_text(x[0]), x[2], x[3], x[4], x[5]) for x in m[:2]],
@@ -100,7 +100,7 @@ class Language(unittest.TestCase):
         self.assertEqual((t.read_text(m[3][1]), m[3][9:15]),
                          ("Example Works", (0x40, 1, 2, 5, 3, 0)))
 
-    def test_fields(self):
+    def test_fields_have_their_bits(self):
         t = self.t
         self.assertEqual(t.read_field_ranges(t.find_field("code")), [(0, 0, 8), (0, 32, 4)])
         self.assertEqual(t.read_field_ranges(t.find_field("tag")), [(2, 60, 4)])
@@ -117,7 +117,7 @@ class Language(unittest.TestCase):
         self.assertEqual(words,
                          {"L1D:0": 0, "L1D:1": 1, "L1D:2": 2, "L2D:0": 3, "L2D:1": 4, "last": 9})
 
-    def test_groups(self):
+    def test_groups_have_their_values(self):
         t = self.t
         found = {}
         for name, flags, field, first, n, distinct, preset, mask in t.read_records("groups"):
@@ -133,7 +133,7 @@ class Language(unittest.TestCase):
         self.assertEqual(found["spelled"][:4],
                          (pt.GROUP_HAS_DEFAULT | pt.GROUP_EXPLICIT_IN_LIBPFM, "umask", 1, 3))
 
-    def test_rows(self):
+    def test_rows_have_counters_and_values(self):
         t = self.t
         cycles = self.row("CYCLES")
         self.assertEqual((cycles["counters"], cycles["flags"] & ~pt.ROW_WITHOUT_RULE),
@@ -192,7 +192,7 @@ event D code=5 "D."
                    if r["flags"] & pt.ROW_WITHOUT_RULE]
         self.assertEqual(flagged, ["B", "D"])
 
-    def test_names(self):
+    def test_rows_are_found_by_each_spelling(self):
         t = self.t
         for spelling in ("CYCLES", "cycles", "Cy cl-es", "C_Y_C_L_E_S", "CLK", "cpuclk",
                          "whole:thing", "WHOLE.THING"):
@@ -239,7 +239,7 @@ class Refusals(unittest.TestCase):
         self.assertEqual(set(err.splitlines()), want)
         self.assertEqual(status, 1)
 
-    def test_wrong_files(self):
+    def test_wrong_files_are_refused_at_their_place(self):
         files = sorted(glob.glob(os.path.join(PMU, "wrong_*.pmu")))
         self.assertGreaterEqual(len(files), 6)
         for path in files:
@@ -287,7 +287,7 @@ class Refusals(unittest.TestCase):
             self.assertEqual(status, 1)
             self.assertIn("the name 'shared' belongs to %s already" % paths[0], err)
 
-    def test_unreadable_files(self):
+    def test_unreadable_files_are_refused(self):
         with tempfile.TemporaryDirectory() as tmp:
             bad = os.path.join(tmp, "bad.pmu")
             for raw, text in ((b"", "an empty file"), (b"# only this\n", "an empty file"),
@@ -299,7 +299,7 @@ class Refusals(unittest.TestCase):
                                  err)
             self.assertEqual(run("--check", os.path.join(tmp, "none.pmu"))[0], 1)
 
-    def test_usage(self):
+    def test_wrong_options_are_refused(self):
         for args in ((), ("--image", ), ("--nonsense", ), ("--check", ),
                      ("--image", "x", "--byteorder", "middle", "y.pmu"), ("x.pmu", )):
             self.assertEqual(run(*args)[0], 2, args)
@@ -469,7 +469,7 @@ class RoundTrip(unittest.TestCase):
             with self.assertRaises(ValueError):
                 image_reader.read_image(bad)
 
-    def test_some_processors(self):
+    def test_chosen_processors_alone_are_built(self):
         """Names, other names and patterns; the kernel's own events come with any, and what means
         nothing is refused."""
         def names(patterns):

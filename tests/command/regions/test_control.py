@@ -60,7 +60,7 @@ class Stat(unittest.TestCase):
         self.assertGreaterEqual(value, 1000)
         self.assertLess(value, 2000)
 
-    def test_fifo(self):
+    def test_a_fifo_enables_and_disables_the_counts(self):
         with tempfile.TemporaryDirectory() as folder:
             control, ack = os.path.join(folder, "control"), os.path.join(folder, "ack")
             os.mkfifo(control)
@@ -76,7 +76,7 @@ class Stat(unittest.TestCase):
                 _, said = p.communicate()
             self.assertIn("unknown command 'nonsense'", said)
 
-    def test_never_enabled(self):
+    def test_counts_that_were_never_enabled_say_so(self):
         control = os.pipe()
         with subprocess.Popen([
                 PFM, "stat", "-e", "page-faults", "-D", "-1", "--control",
@@ -94,7 +94,7 @@ class Stat(unittest.TestCase):
         faults(["-D", "-1"], 0)
         self.assertLess(time.monotonic() - start, 2)
 
-    def test_refusals(self):
+    def test_wrong_controls_are_refused(self):
         for args, text in ((["--control", "pipe:1"], "expected fd:N"),
                            (["--control", "fd:999"], "Bad file"), (["-D",
                                                                     "-1"], "needs --control")):

@@ -93,7 +93,7 @@ class Diff(unittest.TestCase):
         self.assertIn("1 value of regions grew by more than 3%", message)
         self.diff("--fail-above", "3%", new, old)
 
-    def test_damaged_file(self):
+    def test_a_damaged_file_is_named_with_its_line(self):
         _, message = self.diff(self.write("old", ["{", "}"]), self.write("new", []), status=2)
         self.assertIn("line 1 is not JSON", message)
 

@@ -66,7 +66,7 @@ class Ends(unittest.TestCase):
         self.assertEqual(len(processes), 1)
         return messages
 
-    def test_signals(self):
+    def test_visits_survive_each_signal(self):
         for how in ("TERM", "INT", "KILL", "ABRT", "SEGV", "HUP"):
             number = getattr(signal, "SIG" + how)
             with self.subTest(how):
@@ -161,7 +161,7 @@ class Ends(unittest.TestCase):
 
     @unittest.skipUnless(os.path.isdir(os.path.join(PYTHON["PYTHONPATH"], "perfmon")),
                          "built without Python")
-    def test_python_workers(self):
+    def test_visits_of_python_workers_are_counted(self):
         script = ("import multiprocessing, perfmon\n"
                   "def work(i):\n"
                   "    with perfmon.region('task'):\n"

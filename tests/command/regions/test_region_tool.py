@@ -91,7 +91,7 @@ class Own(unittest.TestCase):
         for line in done.stdout.splitlines():
             jsonschema.validate(json.loads(line), schema)
 
-    def test_csv(self):
+    def test_rows_have_their_columns(self):
         done = run("--regions", "-x", ",", "-e", "page-faults", "--", program("marked_perfmon"))
         rows = list(csv.DictReader(io.StringIO(done.stdout)))
         row = [r for r in rows if r["region"] == "inner, with a comma" and r["thread"] == "all"][0]
@@ -123,7 +123,7 @@ class Own(unittest.TestCase):
                 for form in ("table", "csv", "likwid"):
                     self.assertFalse(CONTROLS.search(visit(form)), form)
 
-    def test_table(self):
+    def test_the_table_nests_regions(self):
         text = run("--regions", "-e", "page-faults", "--", program("marked_perfmon")).stderr
         self.assertIn("outer: 4 visits", text)
         self.assertIn("inner, with a comma (in outer): 4 visits", text)
@@ -135,7 +135,7 @@ class Own(unittest.TestCase):
         self.assertEqual(long, [])
         self.assertNotIn("0.000 ", text)
 
-    def test_output_file(self):
+    def test_the_table_goes_to_a_file(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "out")
             run("--regions", "-o", path, "-e", "page-faults", "--", program("marked_perfmon"))
@@ -155,7 +155,7 @@ class Own(unittest.TestCase):
         done = run("--regions", "-e", "page-faults", "--", "true", status=1)
         self.assertIn("entered no region", done.stderr)
 
-    def test_refusals(self):
+    def test_wrong_requests_are_refused(self):
         self.assertIn("not an event",
                       run("--regions", "-e", "nonsense", "--", "true", status=1).stderr)
         self.assertIn("needs a command after --, or -p",
@@ -281,7 +281,7 @@ class Own(unittest.TestCase):
                 self.assertTrue(0.8 * row["task_ns"] < counts[clock] < 1.2 * row["task_ns"],
                                 (clock, row))
 
-    def test_metrics(self):
+    def test_metrics_follow_from_the_counts_of_their_row(self):
         """Computed by the test from the counts in the same row."""
         out = run("--regions", "--json", "-M", "faults_per_second", "--",
                   program("marked_perfmon")).stdout
@@ -312,7 +312,7 @@ class Own(unittest.TestCase):
         # A medium number of faults is subtracted for the readings themselves.
         self.assertGreater(row["counts"][0]["inclusive"] + row["counts"][0]["overhead"], 27)
 
-    def test_environment_alone(self):
+    def test_the_environment_alone_counts_regions(self):
         env = dict(CLEAN, PERFMON_REGIONS="page-faults", PERFMON_REGIONS_FORMAT="csv")
         done = subprocess.run([program("marked_perfmon")], capture_output=True, text=True,
                               check=True, env=env)
@@ -418,7 +418,7 @@ class Own(unittest.TestCase):
 
 @unittest.skipUnless(HERE, "the kernel counts no page faults here")
 class Adapters(unittest.TestCase):
-    def test_likwid(self):
+    def test_marks_of_likwid_are_regions(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "markers")
             table, _ = regions("marked_likwid", env=dict(CLEAN, LIKWID_FILEPATH=path))
@@ -443,12 +443,12 @@ class Adapters(unittest.TestCase):
         self.assertEqual(faults(table["compute", None, "all"]), (21, 15, 3))
         self.assertEqual(faults(table["inside", "compute", "all"]), (6, 6, 3))
 
-    def test_papi(self):
+    def test_marks_of_papi_are_regions(self):
         table, _ = regions("marked_papi")
         self.assertEqual(faults(table["compute", None, "all"]), (21, 15, 3))
         self.assertEqual(faults(table["inside", "compute", "all"]), (6, 6, 3))
 
-    def test_kokkos(self):
+    def test_marks_of_kokkos_are_regions(self):
         table, _ = regions("marked_kokkos")
         self.assertEqual(faults(table["time step", None, "all"]), (15, 3, 1))
         self.assertEqual(faults(table["axpy", "time step", "all"]), (12, 12, 3))
@@ -466,12 +466,12 @@ class Adapters(unittest.TestCase):
         done = run("--regions", "-e", "page-faults", "--", program("marked_perfmon"), env=env)
         self.assertNotIn("Kokkos", done.stderr)
 
-    def test_nvtx(self):
+    def test_marks_of_nvtx_are_regions(self):
         table, _ = regions("marked_nvtx")
         self.assertEqual(faults(table["pushed", None, "all"]), (18, 18, 3))
         self.assertEqual(faults(table["registered", None, "all"]), (9, 9, 3))
 
-    def test_itt(self):
+    def test_marks_of_itt_are_regions(self):
         table, _ = regions("marked_itt")
         self.assertEqual(faults(table["task", None, "all"]), (18, 18, 3))
         self.assertEqual(faults(table["async", None, "all"]), (9, 9, 3))
@@ -497,7 +497,7 @@ class Adapters(unittest.TestCase):
         self.assertTrue(20 <= sum(faults(r)[0] for r in rows) <= 20 + 4, rows)
 
     @unittest.skipUnless(os.path.exists(program("marked_openmp")), "no OpenMP runtime with OMPT")
-    def test_openmp(self):
+    def test_parallel_regions_of_openmp_are_regions(self):
         table, _ = regions("marked_openmp")
         rows = [r for k, r in table.items() if k[0].startswith("parallel ")]
         [total] = [r for r in rows if r["thread"] == "all"]
