@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* pfm serve: options (serve.c), the loop (loop.c), addresses (listen.c), HTTP
- * (http.h), gzip (gzip.c), lines (lines.c), OTLP (otlp.c, resource.c), the file for a textfile
+ * (http.h), gzip (gzip.c), lines (lines.c), OTLP (otlp.c), the file for a textfile
  * collector (textfile.c), figures about itself (self.c), the lock of --give-way
  * (lock.c) and its probe (probe.c), --budget (budget.c), and the file of --config (config.h). One
  * thread does everything. */
@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "common/otlp_resource.h"
 #include "stat/stat.h"
 
 enum { SERVE_MAX_LISTENERS = 8, SERVE_ADDRESS_MAX = 160 };
@@ -257,24 +258,6 @@ void put_resctrl(struct exposition *x, const struct serve *s);
 bool is_container_group(const char *path);
 /* Gives new containers their labels. Call this after each change of the groups or of the names. */
 void name_containers(struct serve *s);
-
-/* ---- what OTLP says about the service and its machine (resource.c) --------------------------- */
-
-enum { MAX_ATTRIBUTES = 64 };
-
-/* Attributes; those of OTEL_RESOURCE_ATTRIBUTES and OTEL_SERVICE_NAME replace others. */
-struct otlp_resource {
-	struct label at[MAX_ATTRIBUTES + 1];
-	unsigned n;
-	char *texts[2 * MAX_ATTRIBUTES];
-	unsigned n_texts;
-};
-
-/* @command_line: tells services of one machine from each other. False without memory. */
-bool make_otlp_resource(struct otlp_resource *r, const char *command_line);
-void free_otlp_resource(struct otlp_resource *r);
-/* Replaces "%2C" and its like. */
-void decode_percents(char *text);
 
 /* ---- OTLP (otlp.c) --------------------------------------------------------------------------- */
 

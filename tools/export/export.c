@@ -209,6 +209,8 @@ static int export_opened_recording(struct exporter *e, const struct export_forma
 	return status;
 }
 
+const struct label *export_attributes;
+
 int export_recording(const struct export_format *format, const char *path, const char *output,
                      const char *event, bool is_checked, bool leaves_names)
 {

@@ -16,7 +16,9 @@
 #include "base/grow.h"
 #include "base/hash.h"
 #include "common/json.h"
+#include "common/container_path.h"
 #include "common/pfm.h"
+#include "series/openmetrics.h"
 #include "profile/profile.h"
 #include "profile/sample_visitor.h"
 
@@ -67,6 +69,7 @@ struct export_sample {
 	uint32_t event, pid, tid,
 		cpu;            /* pid, tid: UINT32_MAX of a task that had ended, printed as -1 */
 	uint32_t task;          /* text: the thread's name */
+	uint32_t cgroup;        /* text: the path of the control group; "" if it is unknown */
 	const uint32_t *frames; /* locations, the innermost first; valid until the next sample. Of
 	                           export_read_frames() */
 	unsigned n_frames;
@@ -98,6 +101,8 @@ struct export_reader {
 	void *see_mapping_arg;
 
 	/* of read.c and locations.c alone */
+	uint64_t last_cgroup; /* number of a control group, and its path */
+	uint32_t last_cgroup_path;
 	struct sample_visitor visit;
 	struct waits *waits; /* of export_read_waits() */
 	size_t mappings_capacity, locations_capacity, names_capacity, frames_capacity;
@@ -213,7 +218,7 @@ struct known_row {
 
 /* Samples that are added up. */
 struct export_row {
-	uint32_t stack, event, pid, tid, cpu, task;
+	uint32_t stack, event, pid, tid, cpu, task, cgroup;
 	uint64_t samples, weight;
 };
 
@@ -292,6 +297,9 @@ const struct export_format *find_export_format(const char *name);
 const struct export_format *find_export_format_of_file(const char *path);
 /* False if the name of a file asks for gzip, which is missing. */
 bool export_can_write(const char *path);
+/* Attributes of the resource, for receivers of OTLP; NULL: none. The last has no name. */
+extern const struct label *export_attributes;
+
 /* Writes the recording @path to @output (NULL: standard output), in pprof's and OTLP's formats
  * without the names that a receiver finds by build ids if @leaves_names. EXIT_DONE or EXIT_REFUSED,
  * everything said. */

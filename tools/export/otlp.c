@@ -14,6 +14,10 @@ enum {
 	DATA_RESOURCE_PROFILES = 1,
 	DATA_DICTIONARY = 2,
 	RESOURCE_SCOPE_PROFILES = 2,
+	PROFILES_RESOURCE = 1,
+	RESOURCE_ATTRIBUTES = 1,
+	RESOURCE_KEY = 1,
+	RESOURCE_VALUE = 2,
 	SCOPE_SCOPE = 1,
 	SCOPE_PROFILES = 2,
 	INSTRUMENTATION_NAME = 1,
@@ -291,6 +295,26 @@ static uint32_t add_stack(struct exporter *e, uint32_t stack)
 
 /* ---- profiles -------------------------------------------------------------------------------- */
 
+/* Adds the control group, and what its path says about container and pod, to the attributes of a
+ * sample. */
+static void add_container(struct exporter *e, const char *cgroup)
+{
+	struct otlp *o = e->state;
+	struct container_path path;
+
+	if (!*cgroup)
+		return;
+	message_add_packed(&o->packed, add_text_attribute(e, "linux.cgroup", cgroup));
+	if (!read_container_path(cgroup, &path))
+		return;
+	message_add_packed(&o->packed, add_text_attribute(e, "container.id", path.id));
+	if (*path.runtime)
+		message_add_packed(&o->packed,
+		                   add_text_attribute(e, "container.runtime", path.runtime));
+	if (*path.pod_uid)
+		message_add_packed(&o->packed, add_text_attribute(e, "k8s.pod.uid", path.pod_uid));
+}
+
 static void put_row(struct exporter *e, const struct export_row *row)
 {
 	struct otlp *o = e->state;
@@ -304,6 +328,7 @@ static void put_row(struct exporter *e, const struct export_row *row)
 	message_add_number(&o->part, SAMPLE_STACK, add_stack(e, row->stack));
 	for (size_t i = 0; i < sizeof(attributes) / sizeof(attributes[0]); i++)
 		message_add_packed(&o->packed, attributes[i]);
+	add_container(e, export_text(e->reader, row->cgroup));
 	message_add_message(&o->part, SAMPLE_ATTRIBUTES, &o->packed);
 	message_add_packed(&o->packed, row->weight);
 	message_add_message(&o->part, SAMPLE_VALUES, &o->packed);
@@ -368,10 +393,28 @@ static void put_profile(struct exporter *e, unsigned number)
 	message_add_message(&o->scope, SCOPE_PROFILES, &o->profile);
 }
 
+/* The service, its machine and the labels that a person chose. */
+static void put_resource(struct otlp *o)
+{
+	struct message list = { .bytes = NULL };
+
+	for (const struct label *a = export_attributes; a && a->name; a++) {
+		message_add_text(&o->inner, RESOURCE_KEY, a->name);
+		message_add_text(&o->value, ANY_STRING, a->value);
+		message_add_message(&o->inner, RESOURCE_VALUE, &o->value);
+		message_add_message(&list, RESOURCE_ATTRIBUTES, &o->inner);
+	}
+	if (export_attributes)
+		message_add_message(&o->part, PROFILES_RESOURCE, &list);
+	o->value.failed |= list.failed;
+	message_free(&list);
+}
+
 static void put_data(struct exporter *e)
 {
 	struct otlp *o = e->state;
 
+	put_resource(o);
 	message_add_message(&o->part, RESOURCE_SCOPE_PROFILES, &o->scope);
 	message_add_message(&o->value, DATA_RESOURCE_PROFILES, &o->part);
 	for (size_t i = 0; i < o->strings.n; i++)

@@ -68,8 +68,8 @@ struct pprof {
 	uint64_t *mapping_samples; /* of each mapping of the reader */
 	uint32_t *mapping_ids;     /* 0: not used */
 	struct message part, inner, packed, out;
-	uint64_t thread, pid, tid, cpu; /* strings: keys of labels */
-	uint64_t *task_strings;         /* the string of each task name; 0: not yet added */
+	uint64_t thread, pid, tid, cpu, cgroup, container, pod; /* strings: keys of labels */
+	uint64_t *task_strings; /* the string of each task name; 0: not yet added */
 };
 
 enum { OUT_SIZE = 1 << 16 }; /* bytes that are written at once */
@@ -238,6 +238,21 @@ static uint64_t get_task_string(struct exporter *e, uint32_t task)
 	return p->task_strings[task];
 }
 
+/* The control group, and what its path says about container and pod. */
+static void add_container(struct pprof *p, const char *cgroup)
+{
+	struct container_path path;
+
+	if (!*cgroup)
+		return;
+	add_label(p, p->cgroup, add_string(p, cgroup), 0);
+	if (!read_container_path(cgroup, &path))
+		return;
+	add_label(p, p->container, add_string(p, path.id), 0);
+	if (*path.pod_uid)
+		add_label(p, p->pod, add_string(p, path.pod_uid), 0);
+}
+
 static void put_row(struct exporter *e, const struct export_row *row)
 {
 	struct pprof *p = e->state;
@@ -255,6 +270,7 @@ static void put_row(struct exporter *e, const struct export_row *row)
 	add_label(p, p->pid, 0, (uint64_t)(int32_t)row->pid);
 	add_label(p, p->tid, 0, (uint64_t)(int32_t)row->tid);
 	add_label(p, p->cpu, 0, row->cpu);
+	add_container(p, export_text(e->reader, row->cgroup));
 	put_element(e, PROFILE_SAMPLE, &p->part);
 }
 
@@ -345,6 +361,9 @@ static void end_file(struct exporter *e)
 	p->pid = add_string(p, "pid");
 	p->tid = add_string(p, "tid");
 	p->cpu = add_string(p, "cpu");
+	p->cgroup = add_string(p, "cgroup");
+	p->container = add_string(p, "container_id");
+	p->pod = add_string(p, "pod_uid");
 	put_value_types(e);
 	put_mappings(e);
 	for (uint32_t i = 0; i < e->reader->n_locations; i++)

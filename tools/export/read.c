@@ -6,6 +6,7 @@
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
+#include "common/cgroup_path.h"
 #include "common/profile_messages.h"
 #include "profile/messages.h"
 #include "profile/symbols/symbols.h"
@@ -55,6 +56,21 @@ uint64_t export_hash_chain(struct export_reader *r, const struct export_sample *
 
 /* ---- samples --------------------------------------------------------------------------------- */
 
+/* The path of a control group: recorded, or that of the folder that has the number now. */
+static uint32_t find_cgroup(struct export_reader *r, uint64_t id)
+{
+	char path[CGROUP_PATH_SIZE];
+
+	if (id == r->last_cgroup && r->last_cgroup_path)
+		return r->last_cgroup_path;
+	if (!tasks_has_cgroup_name(&r->visit.tasks, id) && find_cgroup_path(id, path))
+		r->last_cgroup_path = text_pool_add(&r->texts, path);
+	else
+		r->last_cgroup_path = tasks_get_cgroup_name(&r->visit.tasks, id);
+	r->last_cgroup = id;
+	return r->last_cgroup_path;
+}
+
 /* False if the sample is left out. */
 static bool read_sample(struct export_reader *r, const struct visited_sample *v,
                         struct export_sample *s)
@@ -77,6 +93,8 @@ static bool read_sample(struct export_reader *r, const struct visited_sample *v,
 		                     .n_branches = record->body.sample.n_branches,
 		                     .record = record,
 		                     .task = v->task };
+	if (s->has & PFM_SAMPLE_CGROUP)
+		s->cgroup = find_cgroup(r, record->body.sample.cgroup);
 	complete_visited_chain(&r->visit, v);
 	event->samples++;
 	event->weight += s->weight;

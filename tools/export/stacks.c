@@ -130,15 +130,14 @@ static bool is_same_row(const void *arg, uint32_t i)
 	const struct export_row *a = &s->list[i], *b = s->key;
 
 	return a->stack == b->stack && a->event == b->event && a->pid == b->pid &&
-	       a->tid == b->tid && a->cpu == b->cpu && a->task == b->task;
+	       a->tid == b->tid && a->cpu == b->cpu && a->task == b->task && a->cgroup == b->cgroup;
 }
 
 uint32_t export_add_row(struct export_rows *rows, const struct export_row *key)
 {
 	const struct row_search search = { rows->list, key };
-	const uint32_t words[] = {
-		key->stack, key->event, key->pid, key->tid, key->cpu, key->task
-	};
+	const uint32_t words[] = { key->stack, key->event, key->pid,   key->tid,
+		                   key->cpu,   key->task,  key->cgroup };
 	uint64_t hash = pfmi_base_hash_bytes(words, sizeof(words));
 	uint32_t at = pfmi_base_find_hash(&rows->table, hash, is_same_row, &search);
 
@@ -163,7 +162,8 @@ static struct known_row *get_known_row(struct export_rows *rows, const struct ex
                                        uint64_t chain)
 {
 	const uint64_t parts[] = { chain, (uint64_t)key->event << 32 | key->task,
-		                   (uint64_t)key->pid << 32 | key->tid, key->cpu };
+		                   (uint64_t)key->pid << 32 | key->tid,
+		                   (uint64_t)key->cgroup << 32 | key->cpu };
 	uint64_t hash = pfmi_base_hash_bytes(parts, sizeof(parts));
 	struct known_row *known;
 
@@ -190,6 +190,7 @@ void export_add_sample(struct exporter *e, unsigned keys, struct export_sample *
 		row.pid = s->pid;
 		row.tid = s->tid;
 		row.cpu = s->cpu;
+		row.cgroup = s->cgroup;
 	}
 	known = get_known_row(&e->rows, &row, export_hash_chain(e->reader, s));
 	if (known && known->row) {

@@ -29,6 +29,7 @@ enum {
 	OPT_MEMORY,
 	OPT_ALTERNATE,
 	OPT_OFF_CPU,
+	OPT_CGROUPS,
 	OPT_METRIC
 };
 
@@ -52,6 +53,8 @@ static const struct command_option options[] = {
 	  "in_tx, no_tx; at level u, k or hv; save_type records their types" },
 	{ OPT_OFF_CPU, "off-cpu", NULL,
 	  "record where tasks wait, beside where they run: call chains of all context switches" },
+	{ OPT_CGROUPS, "cgroups", NULL,
+	  "record the control group of each sample, for containers in OTLP and pprof" },
 	{ 'd', "data", NULL, "record data addresses" },
 	{ OPT_MEMORY, "memory", NULL,
 	  "sample loads and stores with their latencies and where the data was, as 'pfm mem "
@@ -378,6 +381,10 @@ static int parse_sample_option(struct command_args *args, struct recorder *job, 
 				"ind_jmp, call, cond, abort_tx, in_tx, no_tx, u, k, hv or "
 				"save_type, separated by commas, got '%s'.",
 				value);
+		break;
+	case OPT_CGROUPS:
+		job->sampling.fields |= PFM_SAMPLE_CGROUP;
+		job->sampling.records |= PFM_SIDEBAND_CGROUPS;
 		break;
 	case 'd': job->sampling.fields |= PFM_SAMPLE_ADDR; break;
 	case 'R': job->sampling.fields |= PFM_SAMPLE_RAW; break;

@@ -21,20 +21,17 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "export/export.h"
-#include "common/http_push.h"
+#include "record/push.h"
 #include "common/http_url.h"
 #include "common/pfm.h"
 #include "stat/stat.h"
 
-#define ME "pfm record"
+enum { PATH_SIZE = 4096, HOST_SIZE = 256, NUMBER_SIZE = 24, PART_LENGTH = 5 };
 
-enum { PATH_SIZE = 4096, NAME_SIZE = 64, HOST_SIZE = 256, NUMBER_SIZE = 24, PART_LENGTH = 5 };
-
-bool is_record_round;
+bool is_record_round, is_later_round;
 
 struct kept_file {
-	char name[NAME_SIZE];
+	char name[ROUND_NAME_SIZE];
 	uint64_t bytes;
 	time_t time;
 };
@@ -101,12 +98,12 @@ static void remove_file(const char *folder, const struct kept_file *file, const 
 
 	snprintf(path, sizeof(path), "%s/%s", folder, file->name);
 	if (unlink(path) == 0)
-		fprintf(stderr, ME ": removed %s: %s\n", file->name, why);
+		fprintf(stderr, "%s: removed %s: %s\n", program_name, file->name, why);
 	else if (errno != ENOENT)
-		fprintf(stderr, ME ": cannot remove %s: %s\n", path, strerror(errno));
+		fprintf(stderr, "%s: cannot remove %s: %s\n", program_name, path, strerror(errno));
 }
 
-static void keep_limits(const struct record_rounds *r)
+void keep_round_limits(const struct record_rounds *r)
 {
 	struct file_list list;
 	uint64_t bytes = 0;
@@ -114,7 +111,8 @@ static void keep_limits(const struct record_rounds *r)
 	unsigned i;
 
 	if (!list_files(r->folder, false, &list))
-		fprintf(stderr, ME ": cannot read %s: %s\n", r->folder, strerror(errno));
+		fprintf(stderr, "%s: cannot read %s: %s\n", program_name, r->folder,
+		        strerror(errno));
 	for (i = 0; i < list.n; i++)
 		bytes += list.files[i].bytes;
 	for (i = 0; i < list.n; i++) {
@@ -217,20 +215,20 @@ static int wait_for_round(pid_t pid, const sigset_t *signals, bool *is_over)
 	return status;
 }
 
-static void name_round(char name[NAME_SIZE])
+void name_round(char name[ROUND_NAME_SIZE])
 {
 	time_t now = time(NULL);
 	struct tm utc;
 
 	gmtime_r(&now, &utc);
-	strftime(name, NAME_SIZE, "perf-%Y%m%dT%H%M%SZ.data", &utc);
+	strftime(name, ROUND_NAME_SIZE, "perf-%Y%m%dT%H%M%SZ.data", &utc);
 }
 
 /* Takes one round. True if a signal to stop arrived. */
 static bool take_round(const struct command_args *args, const struct record_rounds *r,
                        const char *event, const sigset_t *signals, const sigset_t *before)
 {
-	char name[NAME_SIZE], path[4096], part[4096 + PART_LENGTH + 1];
+	char name[ROUND_NAME_SIZE], path[4096], part[4096 + PART_LENGTH + 1];
 	bool is_over = false;
 	struct stat st;
 	int status;
@@ -250,41 +248,28 @@ static bool take_round(const struct command_args *args, const struct record_roun
 	if ((status == 0 || is_over) && stat(part, &st) == 0 && st.st_size > 0 &&
 	    rename(part, path) == 0)
 		return is_over;
-	fprintf(stderr, ME ": the round of %s failed: its samples are lost\n", name);
+	fprintf(stderr, "%s: the round of %s failed: its samples are lost\n", program_name, name);
 	unlink(part);
 	return is_over;
 }
 
 /* ---- pushing --------------------------------------------------------------------------------- */
 
-/* Converts and sends a recording in a child process, whose memory is then freed. Pyroscope's
- * /ingest gets pprof, all other receivers get OTLP profiles. Receivers look up names by build ids,
- * except those of the kernel. */
+/* Converts and sends a recording in a child process, whose memory is then freed. */
 static int push_recording(const struct record_rounds *r, const struct kept_file *file)
 {
-	const char *ingest = strstr(r->push_url, "/ingest");
-	const bool is_pprof = ingest && (!ingest[7] || ingest[7] == '?');
-	const struct export_format *format = find_export_format(is_pprof ? "pprof" : "otlp");
-	char path[PATH_SIZE], body[PATH_SIZE + 16], url[HTTP_URL_SIZE + 128], why[256];
+	const struct pushed_profile profile = { .url = r->push_url,
+		                                .labels = r->labels,
+		                                .from = (uint64_t)file->time - r->round_seconds,
+		                                .until = (uint64_t)file->time,
+		                                .has_names = r->has_names };
+	char path[PATH_SIZE], why[256] = "", url[HTTP_URL_SIZE];
 	enum push_result result;
 
 	snprintf(path, sizeof(path), "%s/%s", r->folder, file->name);
-	snprintf(body, sizeof(body), "%s.%s", path, is_pprof ? "pb.gz" : "push");
-	if (!format ||
-	    export_recording(format, path, body, NULL, false, !r->has_names) != EXIT_DONE)
-		return PUSH_REFUSED;
-	snprintf(url, sizeof(url), "%s", r->push_url);
-	if (is_pprof)
-		snprintf(url, sizeof(url), "%s%cname=perfmon&format=pprof&from=%llu&until=%llu",
-		         r->push_url, ingest[7] ? '&' : '?',
-		         (unsigned long long)file->time - r->round_seconds,
-		         (unsigned long long)file->time);
-	result = push_file(url, body,
-	                   is_pprof ? "application/octet-stream" : "application/x-protobuf", why,
-	                   sizeof(why));
-	unlink(body);
-	if (result != PUSH_TAKEN)
-		fprintf(stderr, ME ": %s: %s: %s\n", file->name,
+	result = push_profile(&profile, path, why, sizeof(why));
+	if (result != PUSH_TAKEN && *why)
+		fprintf(stderr, "%s: %s: %s: %s\n", program_name, file->name,
 		        redact_http_url(r->push_url, url, sizeof(url)), why);
 	return (int)result;
 }
@@ -305,7 +290,7 @@ static enum push_result push_in_child(const struct record_rounds *r, const struc
 
 /* Sends files, the oldest first. Files that the receiver did not accept stay in the folder, within
  * its limits. */
-static void push_files(const struct record_rounds *r)
+void push_rounds(const struct record_rounds *r)
 {
 	struct file_list list;
 	enum push_result result = PUSH_TAKEN;
@@ -360,11 +345,11 @@ static int lock_folder(const char *folder)
 	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	if (fd < 0) {
-		fprintf(stderr, ME ": cannot read %s: %s\n", folder, strerror(errno));
+		fprintf(stderr, "%s: cannot read %s: %s\n", program_name, folder, strerror(errno));
 	} else if (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
 		fprintf(stderr,
-		        ME ": another pfm record --continuous writes to %s; name another folder\n",
-		        folder);
+		        "%s: another pfm record --continuous writes to %s; name another folder\n",
+		        program_name, folder);
 		close(fd);
 		fd = -1;
 	}
@@ -382,6 +367,20 @@ static void remove_parts(const char *folder)
 	free(list.files);
 }
 
+int open_rounds_folder(const char *folder)
+{
+	int lock;
+
+	if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
+		fprintf(stderr, "%s: cannot make %s: %s\n", program_name, folder, strerror(errno));
+		return -1;
+	}
+	lock = lock_folder(folder);
+	if (lock >= 0)
+		remove_parts(folder);
+	return lock;
+}
+
 int record_continuously(const struct command_args *args, const struct record_rounds *r,
                         const struct event_list *events)
 {
@@ -390,14 +389,9 @@ int record_continuously(const struct command_args *args, const struct record_rou
 	bool is_over = false;
 	int lock;
 
-	if (mkdir(r->folder, 0777) != 0 && errno != EEXIST) {
-		fprintf(stderr, ME ": cannot make %s: %s\n", r->folder, strerror(errno));
-		return EXIT_REFUSED;
-	}
-	lock = lock_folder(r->folder);
+	lock = open_rounds_folder(r->folder);
 	if (lock < 0)
 		return EXIT_REFUSED;
-	remove_parts(r->folder);
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGCHLD);
 	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
@@ -410,11 +404,12 @@ int record_continuously(const struct command_args *args, const struct record_rou
 			is_over = wait_for_signal(&signals, begin);
 		if (is_over)
 			break;
+		is_later_round = n > 0;
 		is_over = take_round(
 			args, r, r->takes_turns && events->n ? events->texts[n % events->n] : NULL,
 			&signals, &before);
-		push_files(r);
-		keep_limits(r);
+		push_rounds(r);
+		keep_round_limits(r);
 	}
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	close(lock);

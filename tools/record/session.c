@@ -124,7 +124,7 @@ int open_record_session(struct recorder *job)
 	status = reopen_without_children(job);
 	if (status != EXIT_DONE)
 		return status;
-	if (job->is_default_event)
+	if (job->is_default_event && !is_later_round)
 		fputs(RECORD_COMMAND
 		      ": cycles cannot be sampled here; sampling cpu-clock instead\n",
 		      stderr);

@@ -38,8 +38,7 @@ static bool is_cgroup_pattern(const char *names)
 
 /* ---- named groups ---------------------------------------------------------------------------- */
 
-/* Finds the mount of perf's control groups: the hierarchy of perf_event, or version 2. */
-static bool find_mount(char *path, size_t size)
+bool find_perf_cgroup_mount(char *path, size_t size)
 {
 	FILE *mounts = setmntent("/proc/self/mounts", "r");
 	const struct mntent *m;
@@ -62,7 +61,7 @@ static bool find_mount(char *path, size_t size)
  * mounted. */
 static bool find_cgroup_mount(char *path, size_t size)
 {
-	if (find_mount(path, size))
+	if (find_perf_cgroup_mount(path, size))
 		return true;
 	fprintf(stderr,
 	        "%s: no control groups are mounted: run 'mount -t cgroup2 none /sys/fs/cgroup' as "
@@ -84,7 +83,8 @@ static char *make_cgroup_path(const char *mount, const char *name)
 bool has_cgroup(const char *name)
 {
 	char mount[PATH_SIZE];
-	char *path = find_mount(mount, sizeof(mount)) ? make_cgroup_path(mount, name) : NULL;
+	char *path =
+		find_perf_cgroup_mount(mount, sizeof(mount)) ? make_cgroup_path(mount, name) : NULL;
 	const bool is_there = path && access(path, X_OK) == 0;
 
 	free(path);

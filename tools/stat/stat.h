@@ -176,6 +176,9 @@ int add_tasks(struct stat_job *job);
 
 /* ---- control groups (cgroups.c) -------------------------------------------------------------- */
 
+/* Finds the mount of the control groups that perf counts and samples: the hierarchy of perf_event,
+ * or version 2. */
+bool find_perf_cgroup_mount(char *path, size_t size);
 /* True if @name is a control group: a path below their mount. */
 bool has_cgroup(const char *name);
 /* Adds the groups of -G as targets. Returns an exit status, after an error message. */

@@ -257,6 +257,14 @@ static bool has_cgroup_id(const void *arg, uint32_t i)
 	return s->list[i].id == s->id;
 }
 
+bool tasks_has_cgroup_name(const struct recorded_tasks *t, uint64_t id)
+{
+	const struct cgroup_search search = { t->cgroups, id };
+
+	return pfmi_base_find_hash(&t->cgroup_table, pfmi_base_hash_number(id), has_cgroup_id,
+	                           &search) != HASH_NOT_FOUND;
+}
+
 uint32_t tasks_get_cgroup_name(const struct recorded_tasks *t, uint64_t id)
 {
 	const struct cgroup_search search = { t->cgroups, id };

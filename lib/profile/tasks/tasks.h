@@ -96,6 +96,8 @@ void tasks_forget_names(struct recorded_tasks *t);
 void tasks_read_record(struct recorded_tasks *t, const pfm_record_t *record);
 /* The find_code_fn of @arg, a struct recorded_tasks. */
 bool tasks_find_code(void *arg, uint32_t pid, uint64_t address, struct mapped_code *code);
+/* True if the recording has the path of a control group. */
+bool tasks_has_cgroup_name(const struct recorded_tasks *t, uint64_t id);
 /* The number of the name of a control group; without a record of it, of its id. */
 uint32_t tasks_get_cgroup_name(const struct recorded_tasks *t, uint64_t id);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pfm serve: containers by the paths of their control groups. The last folder of a path has the
+/* Containers by the paths of their control groups. The last folder of a path has the
  * container's number of 64 digits; engines put their name before it, and systemd ".scope" behind.
  * Folders of Kubernetes have the class and the number of the pod:
  *
@@ -9,7 +9,7 @@
  *   system.slice/docker-ID.scope, docker/ID, machine.slice/libpod-ID.scope
  *
  * Other folders beside them, such as crio-conmon-ID.scope, are of the engines themselves. */
-#include "container.h"
+#include "common/container_path.h"
 
 #include <string.h>
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* pfm serve --otlp: attributes of the service and its machine, by the semantic conventions of
+/* Attributes of the service and its machine, by the semantic conventions of
  * OpenTelemetry. Machines with equal names stay apart by their numbers, and services of one machine
  * by their options. */
-#include "serve.h"
+#include "common/otlp_resource.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,9 +17,7 @@
 
 enum { TEXT_SIZE = 256 };
 
-/* Adds an attribute, or replaces the value of one that is there. Empty ones are left out. False
- * without memory. */
-static bool add_attribute(struct otlp_resource *r, const char *name, const char *value)
+bool add_otlp_attribute(struct otlp_resource *r, const char *name, const char *value)
 {
 	unsigned i = 0;
 
@@ -117,7 +116,7 @@ static bool add_listed(struct otlp_resource *r, const char *list)
 			continue;
 		*value++ = '\0';
 		decode_percents(value);
-		is_good = add_attribute(r, item + strspn(item, " "), value);
+		is_good = add_otlp_attribute(r, item + strspn(item, " "), value);
 	}
 	free(copy);
 	return is_good;
@@ -141,16 +140,17 @@ bool make_otlp_resource(struct otlp_resource *r, const char *command_line)
 	uname(&system);
 	read_line("/etc/machine-id", machine);
 	make_instance_id(machine, host, command_line, id);
-	return add_attribute(r, "service.name", "perfmon") &&
-	       add_attribute(r, "service.version", PERFMON_VERSION) &&
-	       add_attribute(r, "service.instance.id", id) && add_attribute(r, "host.name", host) &&
-	       add_attribute(r, "host.id", machine) &&
-	       add_attribute(r, "host.arch", get_architecture(system.machine)) &&
-	       add_attribute(r, "os.type", "linux") &&
-	       add_attribute(r, "os.version", system.release) &&
-	       add_attribute(r, "k8s.node.name", get_variable("NODE_NAME")) &&
+	return add_otlp_attribute(r, "service.name", "perfmon") &&
+	       add_otlp_attribute(r, "service.version", PERFMON_VERSION) &&
+	       add_otlp_attribute(r, "service.instance.id", id) &&
+	       add_otlp_attribute(r, "host.name", host) &&
+	       add_otlp_attribute(r, "host.id", machine) &&
+	       add_otlp_attribute(r, "host.arch", get_architecture(system.machine)) &&
+	       add_otlp_attribute(r, "os.type", "linux") &&
+	       add_otlp_attribute(r, "os.version", system.release) &&
+	       add_otlp_attribute(r, "k8s.node.name", get_variable("NODE_NAME")) &&
 	       add_listed(r, get_variable("OTEL_RESOURCE_ATTRIBUTES")) &&
-	       add_attribute(r, "service.name", get_variable("OTEL_SERVICE_NAME"));
+	       add_otlp_attribute(r, "service.name", get_variable("OTEL_SERVICE_NAME"));
 }
 
 void free_otlp_resource(struct otlp_resource *r)

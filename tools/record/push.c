@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT */
+/* Sends recordings: to OTLP receivers with attributes of the machine, to Pyroscope and Parca with
+ * labels. Receivers look up names by build ids, except those of the kernel. */
+#include "record/push.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "common/http_url.h"
+#include "common/otlp_resource.h"
+#include "common/json.h"
+#include "export/export.h"
+
+enum { PATH_SIZE = 4096, QUERY_SIZE = 4096 };
+
+enum receiver { RECEIVER_OTLP, RECEIVER_PYROSCOPE, RECEIVER_PARCA };
+
+/* True if the path of @url ends in @end. */
+static bool has_path(const char *url, const char *end)
+{
+	const size_t len = strcspn(url, "?"), end_len = strlen(end);
+
+	return len >= end_len && strncmp(url + len - end_len, end, end_len) == 0;
+}
+
+static enum receiver find_receiver(const char *url)
+{
+	return has_path(url, "/ingest")     ? RECEIVER_PYROSCOPE
+	       : has_path(url, "/writeraw") ? RECEIVER_PARCA
+	                                    : RECEIVER_OTLP;
+}
+
+/* The attributes of the machine, those of the environment, and the labels. */
+static bool make_attributes(struct otlp_resource *r, const struct pushed_profile *p)
+{
+	bool is_good = make_otlp_resource(r, "agent");
+
+	for (const struct label *l = p->labels; is_good && l && l->name; l++)
+		is_good = add_otlp_attribute(r, l->name, l->value);
+	return is_good;
+}
+
+/* ---- Pyroscope ------------------------------------------------------------------------------- */
+
+/* Appends @text, escaped for a query. */
+static void add_escaped(char query[QUERY_SIZE], const char *text)
+{
+	size_t n = strlen(query);
+
+	for (; *text && n + 4 < QUERY_SIZE; text++)
+		if (strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.~",
+		           *text))
+			query[n++] = *text;
+		else
+			n += (size_t)snprintf(query + n, QUERY_SIZE - n, "%%%02X",
+			                      (unsigned char)*text);
+	query[n] = '\0';
+}
+
+/* A label's name as Prometheus permits it: other characters become '_'. */
+static const char *make_label_name(const char *name, char text[64])
+{
+	snprintf(text, 64, "%s", name);
+	for (char *c = text; *c; c++)
+		if (*c == '.' || *c == '-')
+			*c = '_';
+	return text;
+}
+
+/* The labels that both kinds of stores get. */
+static unsigned list_labels(const struct otlp_resource *r, const struct pushed_profile *p,
+                            struct label labels[MAX_ATTRIBUTES + 2])
+{
+	static const char *const kept[] = { "host.name", "service.instance.id", "k8s.node.name" };
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < r->n; i++)
+		for (size_t k = 0; k < sizeof(kept) / sizeof(kept[0]); k++)
+			if (strcmp(r->at[i].name, kept[k]) == 0)
+				labels[n++] = r->at[i];
+	for (const struct label *l = p->labels; l && l->name && n <= MAX_ATTRIBUTES; l++)
+		labels[n++] = *l;
+	return n;
+}
+
+/* Adds the parameters of /ingest to the URL: name{label=value,...}, format and times. */
+static void make_ingest_url(const struct pushed_profile *p, const struct otlp_resource *r,
+                            char url[HTTP_URL_SIZE + QUERY_SIZE + 128])
+{
+	struct label labels[MAX_ATTRIBUTES + 2];
+	const unsigned n = list_labels(r, p, labels);
+	char query[QUERY_SIZE] = "", name[64];
+
+	add_escaped(query, "perfmon{");
+	for (unsigned i = 0; i < n; i++) {
+		add_escaped(query, i ? "," : "");
+		add_escaped(query, make_label_name(labels[i].name, name));
+		add_escaped(query, "=");
+		add_escaped(query, labels[i].value);
+	}
+	add_escaped(query, "}");
+	snprintf(url, HTTP_URL_SIZE + QUERY_SIZE + 128,
+	         "%s%cname=%s&format=pprof&from=%llu&until=%llu", p->url,
+	         strchr(p->url, '?') ? '&' : '?', query, (unsigned long long)p->from,
+	         (unsigned long long)p->until);
+}
+
+/* ---- Parca ----------------------------------------------------------------------------------- */
+
+/* Writes @n bytes in base64 (RFC 4648). */
+static void put_base64(FILE *out, const unsigned char *bytes, size_t n)
+{
+	static const char digits[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+	for (size_t i = 0; i < n; i += 3) {
+		const unsigned word = (unsigned)bytes[i] << 16 |
+		                      (i + 1 < n ? (unsigned)bytes[i + 1] << 8 : 0) |
+		                      (i + 2 < n ? bytes[i + 2] : 0);
+
+		putc(digits[word >> 18], out);
+		putc(digits[word >> 12 & 63], out);
+		putc(i + 1 < n ? digits[word >> 6 & 63] : '=', out);
+		putc(i + 2 < n ? digits[word & 63] : '=', out);
+	}
+}
+
+static void put_parca_label(struct json *j, const char *name, const char *value)
+{
+	char text[64];
+
+	put_begin(j, NULL, '{');
+	put_text(j, "name", make_label_name(name, text));
+	put_text(j, "value", value);
+	put_end(j, '}');
+}
+
+/* Replaces the pprof file @body by a request of WriteRaw in JSON. */
+static bool make_parca_request(const struct pushed_profile *p, const struct otlp_resource *r,
+                               const char *body)
+{
+	struct label labels[MAX_ATTRIBUTES + 2];
+	const unsigned n = list_labels(r, p, labels);
+	struct json j = { 0 };
+	FILE *in = fopen(body, "re");
+	char *bytes = NULL;
+	size_t size = 0, got;
+	FILE *whole = open_memstream(&bytes, &size);
+	char piece[65536];
+	bool is_good = in && whole;
+
+	while (is_good && (got = fread(piece, 1, sizeof(piece), in)) > 0)
+		is_good = fwrite(piece, 1, got, whole) == got;
+	if (in)
+		fclose(in);
+	if (whole)
+		is_good &= fclose(whole) == 0;
+	j.out = is_good ? fopen(body, "we") : NULL;
+	if (!j.out) {
+		free(bytes);
+		return false;
+	}
+	put_begin(&j, NULL, '{');
+	put_begin(&j, "series", '[');
+	put_begin(&j, NULL, '{');
+	put_begin(&j, "labels", '{');
+	put_begin(&j, "labels", '[');
+	put_parca_label(&j, "__name__", "perfmon");
+	for (unsigned i = 0; i < n; i++)
+		put_parca_label(&j, labels[i].name, labels[i].value);
+	put_end(&j, ']');
+	put_end(&j, '}');
+	put_begin(&j, "samples", '[');
+	fputs("{\"raw_profile\":\"", j.out);
+	put_base64(j.out, (const unsigned char *)bytes, size);
+	fputs("\"}]}]}", j.out);
+	free(bytes);
+	return fclose(j.out) == 0;
+}
+
+/* ---- all of them ----------------------------------------------------------------------------- */
+
+enum push_result push_profile(const struct pushed_profile *p, const char *path, char *why,
+                              unsigned size)
+{
+	const enum receiver receiver = find_receiver(p->url);
+	const struct export_format *format =
+		find_export_format(receiver == RECEIVER_OTLP ? "otlp" : "pprof");
+	char body[PATH_SIZE + 16], url[HTTP_URL_SIZE + QUERY_SIZE + 128];
+	struct otlp_resource resource;
+	enum push_result result = PUSH_REFUSED;
+
+	snprintf(body, sizeof(body), "%s.%s", path, receiver == RECEIVER_OTLP ? "push" : "pb.gz");
+	snprintf(url, sizeof(url), "%s", p->url);
+	snprintf(why, size, "out of memory");
+	if (make_attributes(&resource, p) && format) {
+		export_attributes = resource.at;
+		*why = '\0';
+		if (receiver == RECEIVER_PYROSCOPE)
+			make_ingest_url(p, &resource, url);
+		if (export_recording(format, path, body, NULL, false, !p->has_names) == EXIT_DONE &&
+		    (receiver != RECEIVER_PARCA || make_parca_request(p, &resource, body)))
+			result = push_file(url, body,
+			                   receiver == RECEIVER_OTLP ? "application/x-protobuf"
+			                   : receiver == RECEIVER_PYROSCOPE
+			                           ? "application/octet-stream"
+			                           : "application/json",
+			                   why, size);
+	}
+	unlink(body);
+	free_otlp_resource(&resource);
+	return result;
+}
