@@ -178,9 +178,9 @@ class Levels(unittest.TestCase):
 
 
 class Partners(unittest.TestCase):
-    """Events that count nothing alone: encode names the other one, in text and in JSON."""
+    """Events that count nothing alone: encode and stat's dry run name the other one."""
 
-    def test_encode_names_the_partner(self):
+    def test_commands_name_the_partner(self):
         for event, words in (
             ("spr::MEM_TRANS_RETIRED.LOAD_LATENCY_GT_128", "LD_BLOCKS.STORE_FORWARD (0x8203)"),
             ("icl::PERF_METRICS.RETIRING", "TOPDOWN.SLOTS (0x400)"),
@@ -189,7 +189,8 @@ class Partners(unittest.TestCase):
             ("amdzen3::fp_ret_sse_avx_ops.all", "even counter and the next one"),
             ("power9::PM_L2_ST_MISS_128B", "on counter 4 before it"),
         ):
-            self.assertIn(words, " ".join(pfm("encode", event).stdout.split()), event)
+            for command in (("encode", event), ("stat", "--dry-run", "-e", event)):
+                self.assertIn(words, " ".join(pfm(*command).stdout.split()), command)
             (o,) = lines("encode", "--json", event)
             self.assertTrue([r for r in o["rules"] if words in r["text"]], event)
 
