@@ -293,7 +293,7 @@ bool pfmi_table_find_row_value(const struct table *t, const struct row *r, unsig
  * default; 0 if the table has no such field. */
 PERFMON_PRIVATE uint64_t pfmi_table_get_row_value(const struct table *t, uint32_t row,
                                                   enum field_key key, unsigned counter);
-/* Alternative encoding number @i of row @row: code | unit mask << 16 | extra register << 32; 0 after
+/* Alternative encoding number @i of the row: code | unit mask << 16 | extra register << 32; 0 after
  * the last. */
 uint64_t pfmi_table_get_row_alternative(const struct table *t, uint32_t row, unsigned i);
 /* The text of row @row for @key, "" without one. */
