@@ -29,7 +29,7 @@ from test_record import Crafted
 PFM = os.environ.get("PFM", "pfm")
 RATIO = 2.5
 DOUBLINGS = 2
-SIZES = 2000, 8000
+SIZES = (2000, 8000) if os.environ.get("PERFMON_LONG") else (1000, 4000)
 
 
 def tasks_in_one_bucket(crafted, n):
