@@ -78,8 +78,8 @@ static const struct register_field mmcra_fields[] = {
 	{ "sdar_mode", 42, 2 }, { "thresh_cmp", 45, 11 },
 };
 
-/* The registers, in the order in which a set has them. Their addresses are the numbers that mfspr
- * and mtspr encode. */
+/* The registers, by their numbers in sets. Their addresses are the numbers that mfspr and mtspr
+ * encode. */
 enum { MMCR0, MMCR1, MMCR2, MMCR3, MMCRA, N_CONTROLS };
 static const char control_names[N_CONTROLS][6] = { "MMCR0", "MMCR1", "MMCR2", "MMCR3", "MMCRA" };
 static const uint16_t control_addresses[N_CONTROLS] = { 795, 798, 785, 754, 786 };
@@ -296,6 +296,16 @@ static void set_conditions(struct controls *c, unsigned used)
 	add_bits(c, MMCRA, "bhrbrd", 1);
 }
 
+static void add_register(struct register_values *out, unsigned control, uint64_t value)
+{
+	out->pmcs[out->n_pmcs++] = (pfm_reg_t){ .num = control,
+		                                .kind = PFM_REG_PMC,
+		                                .addr = control_addresses[control],
+		                                .alt_addr = control_addresses[control],
+		                                .value = value,
+		                                .event = -1 };
+}
+
 void pfmi_power_encode_controls(const struct plan *plan, const struct placement *where,
                                 struct register_values *out)
 {
@@ -315,14 +325,10 @@ void pfmi_power_encode_controls(const struct plan *plan, const struct placement 
 	if (c.is_marked && c.isa >= ISA_300)
 		c.words[MMCRA] = register_field_insert(c.words[MMCRA],
 		                                       find_field(c.isa, MMCRA, "sdar_mode"), 0);
-	for (unsigned i = 0; i < N_CONTROLS; i++)
+	for (unsigned i = MMCR1; i < N_CONTROLS; i++)
 		if (i != MMCR3 || c.isa >= ISA_310)
-			out->pmcs[out->n_pmcs++] = (pfm_reg_t){ .num = i,
-				                                .kind = PFM_REG_PMC,
-				                                .addr = control_addresses[i],
-				                                .alt_addr = control_addresses[i],
-				                                .value = c.words[i],
-				                                .event = -1 };
+			add_register(out, i, c.words[i]);
+	add_register(out, MMCR0, c.words[MMCR0]); /* last: the counters start */
 }
 
 /* ---- decoding -------------------------------------------------------------------------------- */

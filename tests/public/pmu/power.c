@@ -18,8 +18,6 @@ static void power_sets_have_the_control_registers_of_the_set(void **state)
 		const char *name;
 		uint64_t addr, value;
 	} rows[] = {
-		/* PMCCEXT, PMCjCE, PMC1CE; counters 5 and 6 are not frozen */
-		{ "MMCR0", 795, 0xc200 },
 		{ "MMCR1", 798,
 		  UINT64_C(0xe) << 52 | UINT64_C(0xfe) << 24 | UINT64_C(0x54) << 8 | 0xe0 },
 		/* FCS and FCH of counter 1, FCP and FCH of counter 3 */
@@ -28,6 +26,8 @@ static void power_sets_have_the_control_registers_of_the_set(void **state)
 		{ "MMCR3", 754, 0 },
 		/* sampling, no branches; marked instructions bring the addresses of data */
 		{ "MMCRA", 786, UINT64_C(1) << 37 | 1 },
+		/* PMCCEXT, PMCjCE, PMC1CE; counters 5 and 6 are not frozen */
+		{ "MMCR0", 795, 0xc200 },
 	};
 	pfm_ctx_t *ctx = open_for("power10");
 	struct dispatched_set set = { 0 };
