@@ -28,10 +28,47 @@ RUST_HEAD = """// SPDX-License-Identifier: MIT
 // Written by scripts/bindings.py from bindings/api.json.
 //! The C interface of libperfmon, version {version}: types, constants and functions as in its
 //! headers. The crate `perfmon` is the safe interface.
+#![cfg_attr(not(test), no_std)]
 #![allow(non_camel_case_types, non_upper_case_globals)]
-use std::os::raw::{{
-    c_char, c_int, c_long, c_uchar, c_uint, c_ulong, c_ulonglong, c_ushort, c_void,
-}};
+use types::{{c_char, c_int, c_long, c_uchar, c_uint, c_ulong, c_ulonglong, c_ushort, c_void}};
+
+/// Types of C on Linux; `core` has them since Rust 1.64.
+pub mod types {{
+    pub use core::ffi::c_void;
+    #[cfg(any(
+        target_arch = "aarch64",
+        target_arch = "arm",
+        target_arch = "powerpc",
+        target_arch = "powerpc64",
+        target_arch = "riscv32",
+        target_arch = "riscv64",
+        target_arch = "s390x"
+    ))]
+    pub type c_char = u8;
+    #[cfg(not(any(
+        target_arch = "aarch64",
+        target_arch = "arm",
+        target_arch = "powerpc",
+        target_arch = "powerpc64",
+        target_arch = "riscv32",
+        target_arch = "riscv64",
+        target_arch = "s390x"
+    )))]
+    pub type c_char = i8;
+    pub type c_uchar = u8;
+    pub type c_ushort = u16;
+    pub type c_int = i32;
+    pub type c_uint = u32;
+    #[cfg(target_pointer_width = "64")]
+    pub type c_long = i64;
+    #[cfg(not(target_pointer_width = "64"))]
+    pub type c_long = i32;
+    #[cfg(target_pointer_width = "64")]
+    pub type c_ulong = u64;
+    #[cfg(not(target_pointer_width = "64"))]
+    pub type c_ulong = u32;
+    pub type c_ulonglong = u64;
+}}
 
 """
 

@@ -110,7 +110,7 @@ func (c *Context) Dispatch(texts ...string) (*Set, error) {
 	defer free()
 	defer runtime.KeepAlive(c)
 	if rc := C.pfm_dispatch_set(&set, c.handle(), first, n, nil, &cerr); rc != 0 {
-		return nil, explain(c.handle(), "", rc, &cerr)
+		return nil, explainSet(c.handle(), texts, rc, &cerr)
 	}
 	defer C.pfm_close_set(set)
 	out := &Set{Writes: registers(set.pmcs, set.n_pmcs), Reads: registers(set.pmds, set.n_pmds)}

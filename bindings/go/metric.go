@@ -27,7 +27,7 @@ func (c *Context) Plan(texts ...string) (*Plan, error) {
 	defer free()
 	defer runtime.KeepAlive(c)
 	if rc := C.pfm_create_plan(&plan, c.handle(), first, n, nil, &cerr); rc != 0 {
-		return nil, explain(c.handle(), "", rc, &cerr)
+		return nil, explainSet(c.handle(), texts, rc, &cerr)
 	}
 	defer C.pfm_close_plan(plan)
 	var info C.pfm_plan_info_t

@@ -130,6 +130,14 @@ func explain(ctx *C.pfm_ctx_t, text string, rc C.int, e *C.pfm_error_t) error {
 	return out
 }
 
+// explainSet makes an Error of what the library says about one of several texts, or about all.
+func explainSet(ctx *C.pfm_ctx_t, texts []string, rc C.int, e *C.pfm_error_t) error {
+	if i := int(e.event); i >= 0 && i < len(texts) {
+		return explain(ctx, texts[i], rc, e)
+	}
+	return explain(ctx, "", rc, e)
+}
+
 // cTexts copies texts to C memory; free releases them.
 func cTexts(texts []string) (first **C.char, n C.uint, free func()) {
 	list := make([]*C.char, len(texts)+1)

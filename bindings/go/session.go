@@ -91,11 +91,7 @@ func OpenSession(c *Context, options SessionOptions, texts ...string) (*Session,
 	s := &Session{}
 	cerr := newError()
 	if rc := C.pfm_open_session(&s.raw, c.handle(), &o, first, n, &cerr); rc != 0 {
-		text := ""
-		if i := int(cerr.event); i >= 0 && i < len(texts) {
-			text = texts[i]
-		}
-		return nil, explain(c.handle(), text, rc, &cerr)
+		return nil, explainSet(c.handle(), texts, rc, &cerr)
 	}
 	return s, nil
 }

@@ -28,6 +28,12 @@ class Golden(unittest.TestCase):
                     compared += 1
         self.assertGreaterEqual(compared, 300)
 
+    def test_refused_set_names_the_event_at_fault(self):
+        for op in ("dispatch", "plan"):
+            answer, = self.answers([{"op": op, "texts": ["skl::INST_RETIRED.ANY",
+                                                         "skl::NO_SUCH_EVENT"]}])
+            self.assertEqual(answer["sentence"], '"NO_SUCH_EVENT" is not an event of skl')
+
     def test_placed_sets_of_montecito_have_the_golden_registers(self):
         vectors = [v for v in native_requests.golden("montecito")
                    if v["k"] == "alone" and set(v["req"]) == {"ev"}

@@ -72,6 +72,10 @@ class Page(unittest.TestCase):
         text = self.answer("fit", text="coreduo::Mul\ncoreduo::Div")
         self.assertRegex(text, r"coreduo::Mul\n +coreduo::Div")
 
+    def test_set_with_a_wrong_name_has_similar_names(self):
+        text = self.answer("fit", text="spr::INST_RETIRED.ANX\nspr::MEM_LOAD_RETIRED.L3_MISS")
+        self.assertIn("Similar: INST_RETIRED.ANY", text)
+
     def test_metric_is_computed_from_counts(self):
         text = self.answer("metric", name="skl::IPC", text="20 10")
         self.assertIn("skl::IPC: 2 insn per cycle", text)

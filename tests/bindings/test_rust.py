@@ -68,6 +68,10 @@ class Cargo(unittest.TestCase):
     def test_golden_vectors_have_the_answers_of_c(self):
         native_requests.compare(self, [self.program("vectors")], env=self.environment)
 
+    def test_crates_build_without_std(self):
+        for features in ((), ("--features", "alloc")):
+            self.cargo("build", "--package", "perfmon", "--no-default-features", *features)
+
     def test_profiler_samples_its_own_work(self):
         out = subprocess.run([self.program("profiler")], env=self.environment, check=True,
                              stdout=subprocess.PIPE, text=True).stdout

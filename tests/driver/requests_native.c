@@ -40,6 +40,15 @@ static void put_refusal(struct json *j, const pfm_ctx_t *ctx, const char *text,
 	put_end(j, ']');
 }
 
+/* The refusal of a set, of whose texts one can be at fault. */
+static void put_set_refusal(struct json *j, const pfm_ctx_t *ctx, const char *const *texts,
+                            unsigned n, const pfm_error_t *error)
+{
+	bool has_event = error->event >= 0 && (unsigned)error->event < n;
+
+	put_refusal(j, ctx, has_event ? texts[error->event] : NULL, error);
+}
+
 static unsigned read_texts(const json_t *request, const char **texts)
 {
 	const json_t *list = json_object_get(request, "texts");
@@ -92,7 +101,7 @@ static void answer_dispatch(struct json *j, const pfm_ctx_t *ctx, const json_t *
 
 	put_int(j, "rc", rc);
 	if (rc != PFMLIB_SUCCESS) {
-		put_refusal(j, ctx, NULL, &error);
+		put_set_refusal(j, ctx, texts, n, &error);
 		return;
 	}
 	put_begin(j, "counters", '[');
@@ -146,7 +155,7 @@ static void answer_plan(struct json *j, const pfm_ctx_t *ctx, const json_t *requ
 
 	put_int(j, "rc", rc);
 	if (rc != PFMLIB_SUCCESS) {
-		put_refusal(j, ctx, NULL, &error);
+		put_set_refusal(j, ctx, texts, n, &error);
 		return;
 	}
 	if (pfm_describe_plan(plan, &info) == PFMLIB_SUCCESS) {

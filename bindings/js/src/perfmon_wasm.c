@@ -131,6 +131,14 @@ static const char *refuse(const char *text, int rc, const pfm_error_t *error)
 	return end();
 }
 
+/* Refuses a set, of whose texts one can be at fault. */
+static const char *refuse_set(const char **texts, unsigned n, int rc, const pfm_error_t *error)
+{
+	bool has_event = error->event >= 0 && (unsigned)error->event < n;
+
+	return refuse(has_event ? texts[error->event] : NULL, rc, error);
+}
+
 /* Splits @lines at newlines, which become ends of texts. */
 static unsigned split(char *lines, const char **texts)
 {
@@ -214,7 +222,7 @@ const char *perfmon_dispatch(char *lines)
 	int rc = pfm_dispatch_set(&set, ctx, texts, n, NULL, &error);
 
 	if (rc != PFMLIB_SUCCESS)
-		return refuse(NULL, rc, &error);
+		return refuse_set(texts, n, rc, &error);
 	begin(rc);
 	put(", \"counters\": [");
 	for (unsigned i = 0; i < set->n_events; i++)
@@ -271,7 +279,7 @@ const char *perfmon_plan(char *lines)
 	int rc = pfm_create_plan(&plan, ctx, texts, n, NULL, &error);
 
 	if (rc != PFMLIB_SUCCESS)
-		return refuse(NULL, rc, &error);
+		return refuse_set(texts, n, rc, &error);
 	begin(pfm_describe_plan(plan, &info));
 	put(", \"rounds\": %u, \"bound\": %u, \"groups\": [", info.n_rounds, info.bound);
 	for (unsigned i = 0; i < info.n_groups; i++)

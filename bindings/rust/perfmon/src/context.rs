@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 //! Contexts: which PMUs exist.
+use alloc::string::String;
 use crate::error::{check_text, empty, Result};
 use crate::text::{pointer, to_c};
 use perfmon_sys as sys;
-use std::mem::{size_of, zeroed};
-use std::ptr::null_mut;
+use core::mem::{size_of, zeroed};
+use core::ptr::null_mut;
 
 /// How to open a context.
 #[derive(Debug, Clone, Default)]
@@ -65,7 +66,7 @@ impl Context {
         let mut raw = null_mut();
         let mut error = empty();
         let code = unsafe { sys::pfm_open_context(&mut raw, &c, &mut error) };
-        check_text(std::ptr::null(), None, code, &error)?;
+        check_text(core::ptr::null(), None, code, &error)?;
         Ok(Context { raw })
     }
 

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
 //! Errors with the place in the text, a sentence and similar names.
+use alloc::string::String;
+use alloc::vec::Vec;
 use crate::text::{from_c, to_c, written};
 use perfmon_sys as sys;
-use std::fmt;
-use std::mem::{size_of, zeroed};
-use std::os::raw::c_int;
+use core::fmt;
+use core::mem::{size_of, zeroed};
+use sys::types::c_int;
 
 /// Results of this crate.
-pub type Result<T> = std::result::Result<T, Error>;
+pub type Result<T> = core::result::Result<T, Error>;
 
 /// Why a call failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,6 +41,7 @@ impl fmt::Display for Error {
     }
 }
 
+#[cfg(feature = "std")]
 impl std::error::Error for Error {}
 
 pub fn empty() -> sys::pfm_error_t {
@@ -62,6 +65,11 @@ pub fn check(code: c_int) -> Result<()> {
         sentence,
         suggestions: Vec::new(),
     })
+}
+
+/// The text at fault of a set.
+pub fn culprit<'a, T: AsRef<str>>(texts: &'a [T], error: &sys::pfm_error_t) -> Option<&'a str> {
+    usize::try_from(error.event).ok().and_then(|i| texts.get(i)).map(AsRef::as_ref)
 }
 
 /// The result of a call that returned @code and filled @error.

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 //! Events as registers, sets of events on counters, registers as events.
+use alloc::string::String;
+use alloc::vec::Vec;
 use crate::context::Context;
-use crate::error::{check_text, empty, Result};
+use crate::error::{check_text, culprit, empty, Result};
 use crate::text::{from_c, to_c, TextArray};
 use perfmon_sys as sys;
-use std::mem::{size_of, zeroed};
-use std::ptr::null;
+use core::mem::{size_of, zeroed};
+use core::ptr::null;
 
 /// A register and its value.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -160,7 +162,7 @@ impl Context {
             let texts = array.pointers.as_ptr();
             sys::pfm_dispatch_set(&mut set, self.raw, texts, array.len(), null(), &mut error)
         };
-        check_text(self.raw, None, code, &error)?;
+        check_text(self.raw, culprit(texts, &error), code, &error)?;
         let out = unsafe {
             Set {
                 counters: (0..(*set).n_events as usize).map(|i| *(*set).counter.add(i)).collect(),

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 //! Metrics: formulas over counts.
+use alloc::string::String;
+use alloc::vec::Vec;
 use crate::context::Context;
 use crate::error::{check, check_text, empty, Result};
 use crate::text::{from_c, to_c};
 use perfmon_sys as sys;
-use std::mem::{size_of, zeroed};
+use core::mem::{size_of, zeroed};
 
 /// A metric of a PMU's table.
 #[derive(Debug, Clone, PartialEq, Eq)]

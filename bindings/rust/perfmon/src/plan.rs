@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 //! Plans: the fewest groups that count a list of events and metrics.
+use alloc::string::String;
+use alloc::vec::Vec;
 use crate::context::Context;
-use crate::error::{check, check_text, empty, Result};
+use crate::error::{check, check_text, culprit, empty, Result};
 use crate::text::{from_c, written, TextArray};
 use perfmon_sys as sys;
-use std::mem::{size_of, zeroed};
-use std::ptr::{null, null_mut};
+use core::mem::{size_of, zeroed};
+use core::ptr::{null, null_mut};
 
 /// A plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,7 +39,7 @@ impl Context {
             let texts = array.pointers.as_ptr();
             sys::pfm_create_plan(&mut plan, self.raw, texts, array.len(), null(), &mut error)
         };
-        check_text(self.raw, None, code, &error)?;
+        check_text(self.raw, culprit(texts, &error), code, &error)?;
         let mut info: sys::pfm_plan_info_t = unsafe { zeroed() };
         info.size = size_of::<sys::pfm_plan_info_t>();
         let described = check(unsafe { sys::pfm_describe_plan(plan, &mut info) });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! Sessions: counting events of tasks or CPUs.
 use crate::context::Context;
-use crate::error::{check, check_text, empty, Result};
+use crate::error::{check, check_text, culprit, empty, Result};
 use crate::sampling::Sampling;
 use crate::text::{from_c, pointer, to_c, TextArray};
 use perfmon_sys as sys;
@@ -150,8 +150,7 @@ impl Session {
             let texts = array.pointers.as_ptr();
             sys::pfm_open_session(&mut raw, ctx, &c, texts, array.len(), &mut error)
         };
-        let text = texts.get(error.event.max(0) as usize).map(AsRef::as_ref);
-        check_text(ctx, text, code, &error)?;
+        check_text(ctx, culprit(texts, &error), code, &error)?;
         Ok(Session { raw })
     }
 

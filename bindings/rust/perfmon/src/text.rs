@@ -1,27 +1,38 @@
 // SPDX-License-Identifier: MIT
 //! Texts on their way to C and back.
-use std::ffi::{CStr, CString};
-use std::os::raw::c_char;
-use std::ptr::null;
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::ptr::null;
+use perfmon_sys::types::c_char;
 
-/// @text for C; what follows a null byte is cut off.
-pub fn to_c(text: &str) -> CString {
-    CString::new(text.split('\0').next().unwrap_or("")).unwrap_or_default()
+/// A text that ends with a null byte. (`alloc` has CString since Rust 1.64.)
+pub struct CText(Vec<u8>);
+
+impl CText {
+    pub fn as_ptr(&self) -> *const c_char {
+        self.0.as_ptr().cast()
+    }
 }
 
-pub fn pointer(text: &Option<CString>) -> *const c_char {
+/// @text for C; what follows a null byte is cut off.
+pub fn to_c(text: &str) -> CText {
+    CText(text.bytes().take_while(|b| *b != 0).chain([0]).collect())
+}
+
+pub fn pointer(text: &Option<CText>) -> *const c_char {
     text.as_ref().map_or(null(), |t| t.as_ptr())
 }
 
 /// Texts and the pointers to them, which are valid as long as this is.
 pub struct TextArray {
-    _texts: Vec<CString>,
+    _texts: Vec<CText>,
     pub pointers: Vec<*const c_char>,
 }
 
 impl TextArray {
     pub fn new<T: AsRef<str>>(texts: &[T]) -> Self {
-        let texts: Vec<CString> = texts.iter().map(|t| to_c(t.as_ref())).collect();
+        let texts: Vec<CText> = texts.iter().map(|t| to_c(t.as_ref())).collect();
         let pointers = texts.iter().map(|t| t.as_ptr()).collect();
         TextArray { _texts: texts, pointers }
     }
@@ -39,7 +50,9 @@ pub unsafe fn from_c(text: *const c_char) -> String {
     if text.is_null() {
         String::new()
     } else {
-        CStr::from_ptr(text).to_string_lossy().into_owned()
+        let length = (0..).take_while(|i| *text.add(*i) != 0).count();
+        let bytes = core::slice::from_raw_parts(text.cast(), length);
+        String::from_utf8_lossy(bytes).into_owned()
     }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-// Package example measures two ways to sort: go test -bench . perfmon/example
-package example
+// Package examples measures two ways to sort: go test -bench . perfmon/examples
+package examples
 
 import (
 	"math/rand"
@@ -13,7 +13,7 @@ import (
 
 // Events of the kernel can be counted everywhere; add instructions or branch-misses where the
 // machine has a PMU.
-var events = []string{"page-faults:u", "task-clock:u", "context-switches"}
+var events = []string{"page-faults:u", "task-clock", "context-switches"}
 
 func numbers(n int) []int {
 	out := make([]int, n)
