@@ -9,7 +9,8 @@ mandoc does the text; this program does the frame: an index, a table of contents
 to our own pages, and on pages of processors a filter box over their events. Style and script are
 written into each page, so that a page is one file. With --pfm, the command, events.html is made as
 well: all events of all processors (events.py). With --guide, the chapters of the guide become
-pages, by Python's Markdown (Debian: python3-markdown).
+pages, by Python's Markdown (Debian: python3-markdown). If FOLDER/encode has the page of the encoder
+(bindings/js/page/page.py), all pages link to it.
 """
 
 import argparse
@@ -185,6 +186,8 @@ class Site:
         self.pages, self.version, self.pmus = pages, options.version, {}
         self.chapters = read_guide(options.guide) if options.guide else []
         self.events = '<a href="events.html">All events</a>\n' if options.pfm else ""
+        self.encoder = '<a href="encode/index.html">Encoder</a>\n' if os.path.exists(
+            os.path.join(options.out, "encode/index.html")) else ""
         with open(options.style, encoding="utf-8") as f:
             self.style = f.read()
         with open(options.script, encoding="utf-8") as f:
@@ -209,7 +212,7 @@ class Site:
         files = {p.file for p in self.pages}
         guide = '<a href="index.html#Guide">Guide</a>\n' if self.chapters else ""
         processors = '<a href="index.html#Processors">Processors</a>\n' if self.events else ""
-        return guide + processors + self.events + "\n".join('<a href="%s.html">%s</a>' % w
+        return guide + processors + self.events + self.encoder + "\n".join('<a href="%s.html">%s</a>' % w
                                                             for w in wanted if w[0] in files)
 
     def chapter(self, chapter):

@@ -227,6 +227,9 @@ class Index(unittest.TestCase):
         cls.folder = tempfile.mkdtemp(prefix="perfmon-index-")
         docs = os.path.join(SOURCE, "docs")
         pages = [os.path.join(docs, "man1", "pfm.1"), os.path.join(docs, "man7", "perfmon.7")]
+        os.mkdir(os.path.join(cls.folder, "encode"))
+        with open(os.path.join(cls.folder, "encode/index.html"), "w", encoding="utf-8"):
+            pass
         cls.done = subprocess.run([
             sys.executable,
             os.path.join(docs, "site.py"), "--pfm", PFM, "--out", cls.folder, "--guide",
@@ -254,6 +257,9 @@ class Index(unittest.TestCase):
         everyone = re.findall(r'href="events.html#/p/([^"]*)"', self.index)
         self.assertEqual(len(everyone), len(set(everyone)))
         self.assertGreater(len(everyone), 200)
+
+    def test_page_of_the_encoder_is_linked_where_it_was_made(self):
+        self.assertIn('<a href="encode/index.html">Encoder</a>', self.index)
 
     def test_search_comes_first(self):
         places = [self.index.index(text) for text in ('id="q"', "data-filter", 'id="Processors"')]

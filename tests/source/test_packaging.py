@@ -89,6 +89,25 @@ class Release(unittest.TestCase):
                 texts.append(f.read())
         return texts
 
+    def test_tarball_and_all_beside_it_are_the_same_each_time(self):
+        if not shutil.which("git") or not os.path.exists(os.path.join(SOURCE, ".git")):
+            self.skipTest("no git, or not its folder")
+        with tempfile.TemporaryDirectory() as folder:
+            made = []
+            for name in ("one", "other"):
+                clone, out = os.path.join(folder, name), os.path.join(folder, name + "-out")
+                subprocess.run(["git", "clone", "-q", "--depth", "1", "file://" + SOURCE, clone],
+                               check=True)
+                subprocess.run([os.path.join(clone, "scripts/release.sh"), "-o", out], check=True,
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                               env={**os.environ, "XZ_OPT": "-0"})
+                made.append({})
+                for path in os.listdir(out):
+                    with open(os.path.join(out, path), "rb") as f:
+                        made[-1][path] = hashlib.sha256(f.read()).hexdigest()
+        self.assertEqual(len(made[0]), 5)
+        self.assertEqual(made[0], made[1])
+
     def test_description_is_the_same_each_time(self):
         with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as other:
             self.assertEqual(self.describe(one), self.describe(other))
