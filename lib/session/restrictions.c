@@ -110,6 +110,33 @@ static void refuse_levels(struct session_count *c, enum event_kind kind)
 		       "omit the levels, or use the kernel's (k)");
 }
 
+enum { X86_USER = 1 << 16, X86_KERNEL = 1 << 17 };
+static const uint64_t arm_no_kernel = 1u << 31, arm_no_user = 1u << 30;
+
+/* True if the value of an event of cores, as the register would have it, has levels that the event
+ * has not. Linux sets these bits from the levels of the event, and ignores those of the value:
+ * X86_RAW_EVENT_MASK of arch/x86/include/asm/perf_event.h, ARMV8_PMU_EVTYPE_EVENT of the Arm
+ * drivers. */
+static bool has_other_levels(const struct pfm_session *s, const struct session_count *c)
+{
+	const perfmon_attr_t *a = &c->config.attr;
+	const char *arch = s->ctx->host.arch;
+	bool has_user = true, has_kernel = true;
+
+	if (!s->ctx->host.is_known || a->type == PERF_TYPE_HARDWARE ||
+	    a->type == PERF_TYPE_HW_CACHE ||
+	    (a->type != PERF_TYPE_RAW && (!c->config.kernel_pmu || !c->config.kernel_pmu->is_core)))
+		return false;
+	if (strcmp(arch, "x86") == 0 && !(a->config & X86_USER) != !(a->config & X86_KERNEL)) {
+		has_user = a->config & X86_USER;
+		has_kernel = a->config & X86_KERNEL;
+	} else if (strcmp(arch, "arm") == 0 || strcmp(arch, "arm64") == 0) {
+		has_user = !(a->config & arm_no_user);
+		has_kernel = !(a->config & arm_no_kernel);
+	}
+	return (!has_user && !a->exclude_user) || (!has_kernel && !a->exclude_kernel);
+}
+
 void pfmi_session_check_restrictions(const struct pfm_session *s, struct session_count *c)
 {
 	const perfmon_attr_t *a = &c->config.attr;
@@ -124,6 +151,9 @@ void pfmi_session_check_restrictions(const struct pfm_session *s, struct session
 	else if (a->exclude_idle && !can.idle)
 		refuse(c, "is counted in idle time as well: Linux ignores I for it",
 		       "omit the letter I");
+	else if (kind == KIND_HARDWARE && has_other_levels(s, c))
+		refuse(c, "has the bits of a level in its value, which Linux ignores",
+		       "name the level after the event: u (user) or k (kernel)");
 	else if ((a->exclude_host || a->exclude_guest) && !can.host_or_guests)
 		refuse(c,
 		       "is counted in the host and in guests alike: Linux ignores G and H for it",

@@ -983,6 +983,7 @@ class Unreadable(Folder):
                               timeout=120, user=NOBODY, group=NOBODY, extra_groups=[])
         self.assertIn("no samples: the kernel does not permit sampling the command", done.stderr)
         self.assertIn("its file is not readable", done.stderr)
+        self.assertRegex(done.stderr, r"\(ran for [\d.]+ s, enabled for [\d.]+ s; mode of \S+ is")
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ struct metric_use {
 struct metric_answer {
 	pfm_metric_info_t info;
 	pfm_session_metric_t value;
+	const struct stat_row *worst; /* (pfm stat) the input of the worst quality, if not exact */
 };
 
 /* Finds metric @name on @pmu (NULL: default PMUs). PFMLIB_SUCCESS, or a code with @error. */

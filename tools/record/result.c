@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* pfm record: reports numbers of samples and losses. */
+#include "common/command_rights.h"
 #include "record/recorder.h"
 
 #include <linux/perf_event.h>
@@ -61,16 +62,22 @@ static void explain_no_samples(const struct recorder *job, unsigned i,
 {
 	pfm_count_t count = PFM_INIT(count);
 	bool is_command = job->command && !job->pid && !job->all_cpus && !job->cpus;
+	char facts[160] = "";
 	double unseen;
 
 	if (pfm_read_count(job->session, i, &count))
 		return;
 	unseen = get_command_seconds(job) - (double)count.enabled / 1e9;
 	fprintf(stderr, RECORD_COMMAND ": %s: no samples: ", info->name);
+	if (is_command)
+		read_command_rights(job->command, facts, sizeof(facts));
 	if (is_command && unseen > TICK_SECONDS && unseen > (double)count.enabled / 4e9)
-		fputs("the kernel does not permit sampling the command: it has more rights than "
-		      "its caller (set-user-ID), or its file is not readable\n",
-		      stderr);
+		fprintf(stderr, "%s (ran for %.3f s, enabled for %.3f s%s)\n",
+		        *facts ? "the kernel does not permit sampling the command: it has more "
+		                 "rights than its caller (set-user-ID), or its file is not readable"
+		               : "the command ran while it was not enabled: it may have started a "
+		                 "program with more rights than its caller (set-user-ID)",
+		        get_command_seconds(job), (double)count.enabled / 1e9, facts);
 	else if (count.value && c->period && count.value < c->period)
 		fprintf(stderr,
 		        "%llu events are fewer than a period of %llu; use a shorter one (-c)\n",
@@ -86,7 +93,7 @@ static void explain_no_samples(const struct recorder *job, unsigned i,
 		        "cpu-clock)\n",
 		        (unsigned long long)count.value);
 	else if (!count.enabled)
-		fputs("nothing ran while it was enabled\n", stderr);
+		fputs("nothing ran while it was enabled (for 0 ns)\n", stderr);
 	else if (info->attr.exclude_kernel || info->attr.exclude_user)
 		fprintf(stderr, "the event did not occur in %s code, and only that was sampled\n",
 		        info->attr.exclude_kernel ? "user" : "kernel");

@@ -165,13 +165,29 @@ struct collected_rows {
 	unsigned n;
 	size_t capacity;
 	bool failed;
+	const struct stat_row *worst; /* of the inputs that are not exact */
 };
+
+static pfm_quality_t get_input_quality(const struct stat_row *row)
+{
+	return row->tally.counted ? row->tally.count.quality : PFM_QUALITY_NOT_COUNTED;
+}
+
+/* Values that were made up have nothing to explain. */
+static pfm_quality_t rank_input(const struct stat_row *row)
+{
+	pfm_quality_t quality = get_input_quality(row);
+
+	return quality > PFM_QUALITY_NOT_SUPPORTED ? PFM_QUALITY_EXACT : quality;
+}
 
 static void collect_row(const struct stat_job *job, const struct stat_row *row, unsigned input,
                         struct collected_rows *c)
 {
 	const pfm_tally_t *t = &row->tally;
 
+	if (rank_input(row) > (c->worst ? rank_input(c->worst) : PFM_QUALITY_EXACT))
+		c->worst = row;
 	c->counts = base_grow_list(c->counts, c->n, &c->capacity, sizeof(*c->counts), &c->failed);
 	if (c->failed)
 		return;
@@ -182,7 +198,7 @@ static void collect_row(const struct stat_job *job, const struct stat_row *row, 
 		.error = t->counted > 1 ? sqrt(t->squares / (t->counted - 1) / t->counted) : 0,
 		.observed =
 			t->count.enabled ? (double)t->count.running / (double)t->count.enabled : 1,
-		.quality = t->counted ? t->count.quality : PFM_QUALITY_NOT_COUNTED,
+		.quality = get_input_quality(row),
 		.parts = needs_slices(job) ? row->slices : NULL
 	};
 }
@@ -259,6 +275,7 @@ bool evaluate_rows(const struct stat_job *job, const struct stat_metric *m,
 	if (c.failed || rc == PFMLIB_ERR_NOMEM)
 		report_no_memory();
 	free(c.counts);
+	out->worst = c.worst;
 	return is_computed;
 }
 

@@ -65,6 +65,25 @@ static void print_metric(const struct stat_job *job, const struct metric_answer 
 	fputc('\n', job->report.out);
 }
 
+/* The count whose quality the metric has, and the fact that supports its cause. */
+static void put_worst_input(struct json *j, const struct stat_row *row)
+{
+	const pfm_count_t *c = row ? &row->tally.count : NULL;
+	char times[96] = "";
+
+	if (!row)
+		return;
+	put_text(j, "worst_input", row->info.name);
+	if (c->cause != PFM_CAUSE_NONE)
+		put_text(j, "cause", pfm_cause_name(c->cause));
+	put_text_if(j, "remedy", row->info.remedy);
+	if (c->running < c->enabled)
+		snprintf(times, sizeof(times), "ran for %llu ns, enabled for %llu ns",
+		         (unsigned long long)c->running, (unsigned long long)c->enabled);
+	put_text_if(j, "evidence",
+	            row->info.evidence && *row->info.evidence ? row->info.evidence : times);
+}
+
 static void put_metric_line(const struct stat_job *job, const struct metric_answer *r,
                             const char *label, double time)
 {
@@ -94,6 +113,7 @@ static void put_metric_line(const struct stat_job *job, const struct metric_answ
 		put_number(&j, "high", v->high);
 	}
 	put_text(&j, "quality", pfm_quality_name(v->state ? PFM_QUALITY_NOT_COUNTED : v->quality));
+	put_worst_input(&j, r->worst);
 	put_bool(&j, "scaled", v->quality == PFM_QUALITY_SCALED);
 	put_bool(&j, "across_groups", v->across_groups != 0);
 	if (v->over_threshold >= 0)

@@ -202,9 +202,6 @@ int update_cgroups(struct stat_job *job, size_t most_series, bool is_counting,
 
 /* Name of the command in messages: "pfm stat", unless it is changed. */
 extern const char *program_name;
-/* Writes the fact by which the file of the command has rights that its caller lacks; "" if it has
- * none. (rights.c) */
-void read_command_rights(char *const *command, char *facts, size_t size);
 int child_prepare(char *const *command, const sigset_t *mask, struct child *c);
 /* Starts the command. Returns an exit status if it cannot be executed, else EXIT_DONE. */
 int child_start(char *const *command, struct child *c);

@@ -2,6 +2,7 @@
 /* pfm stat: tasks and control groups to count. Each task, each control group, or the whole system
  * is a part of the job with a session of its own. */
 #include "common/pfm.h"
+#include "common/command_rights.h"
 #include "stat/stat.h"
 
 #include <errno.h>

@@ -37,5 +37,18 @@ static void idle_time_of_cpus_is_counted_on_x86(void **state)
 	assert_non_null(strstr(s->counts[0].config.name, "cycles"));
 }
 
+/* The kernel takes the event from a raw value, and the levels from elsewhere. */
+static void levels_in_a_raw_value_are_not_ignored(void **state)
+{
+	(void)state;
+	use("uncore");
+	assert_true(is_counted("r3c") && is_counted("r53003c") && is_counted("r3c:u"));
+	assert_false(is_counted("r41003c") || is_counted("r42003c:u"));
+	assert_true(is_counted("r41003c:u") && is_counted("r42003c:k"));
+	assert_false(is_counted("cpu/config=0x41003c/"));
+	assert_true(is_counted("L1-dcache-load-misses")); /* a number of the kernel's, 0x10000 */
+	assert_true(is_counted("cpu/config=0x41003c/u"));
+}
+
 UNIT(session_restrictions, CASE(software_events_have_levels_but_no_guests),
-     CASE(idle_time_of_cpus_is_counted_on_x86));
+     CASE(idle_time_of_cpus_is_counted_on_x86), CASE(levels_in_a_raw_value_are_not_ignored));

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* pfm stat: the file of a command tells whether the kernel takes the counters away from it: it
+/* The file of a command tells whether the kernel takes the counters away from it: it
  * gives rights that the caller lacks, or the caller may not read it. */
-#include "stat/stat.h"
+#include "common/command_rights.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
