@@ -326,14 +326,21 @@ static struct visit_sums sum_all_visits(const struct layout *l, const struct ent
 	return all;
 }
 
+/* Sums in a file that was damaged may contradict each other: a difference is never below 0. */
+static uint64_t subtract(uint64_t from, uint64_t n)
+{
+	return from > n ? from - n : 0;
+}
+
 void pfmi_entry_get_times(const struct layout *l, const struct entry *e, struct times *times)
 {
 	struct visit_sums all = sum_all_visits(l, e);
 
 	*times = (struct times){ .visits = all.visits,
-		                 .outermost = all.visits - all.nested,
+		                 .outermost = subtract(all.visits, all.nested),
 		                 .wall = e->wall.inclusive,
-		                 .exclusive = e->wall.inclusive + e->wall.nested - e->wall.inside,
+		                 .exclusive = subtract(e->wall.inclusive + e->wall.nested,
+		                                       e->wall.inside),
 		                 .max = e->wall.max,
 		                 .pairs = all.pairs,
 		                 .children = all.children };
@@ -347,7 +354,8 @@ void pfmi_entry_get_times(const struct layout *l, const struct entry *e, struct 
 		if (round->n && !round->groups[0].n_system)
 			first = get_group_sums(e, &round->groups[0]);
 		times->task += first ? first->task : 0;
-		times->task_visits += first ? visits->visits - visits->nested - first->unread : 0;
+		times->task_visits +=
+			first ? subtract(visits->visits, visits->nested + first->unread) : 0;
 	}
 	compute_deviation(&e->wall, times->outermost, &times->mean, &times->m2);
 }
@@ -356,13 +364,13 @@ static struct tally compute_tally(const struct span *s, const struct visit_sums 
                                   const struct visit_sums *without)
 {
 	struct tally t = { .inclusive = s->inclusive,
-		           .exclusive = s->inclusive + s->nested - s->inside,
-		           .exclusive_visits = all->visits - without->visits,
-		           .pairs = all->pairs - without->pairs,
-		           .children = all->children - without->children,
+		           .exclusive = subtract(s->inclusive + s->nested, s->inside),
+		           .exclusive_visits = subtract(all->visits, without->visits),
+		           .pairs = subtract(all->pairs, without->pairs),
+		           .children = subtract(all->children, without->children),
 		           .max = s->max };
 
-	t.visits = t.exclusive_visits - (all->nested - without->nested);
+	t.visits = subtract(t.exclusive_visits, subtract(all->nested, without->nested));
 	t.min = t.visits ? s->min : 0;
 	compute_deviation(s, t.visits, &t.mean, &t.m2);
 	return t;

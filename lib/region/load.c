@@ -13,9 +13,21 @@
 #include "region/region.h"
 #include "region/storage.h"
 
-enum { MAX_NAMES = 1 << 24, MAX_TRIES = 100, MAX_NAPS = 200 };
+enum { MAX_NAMES = 1 << 24, MAX_TRIES = 100 };
 
 static const uint64_t max_file = (uint64_t)16 << 30;
+
+/* What reading one file may cost, however often it is begun again. */
+struct load_budget {
+	unsigned naps;   /* milliseconds that may be waited for a process that changes sums */
+	unsigned tries;  /* slots that may be read again */
+	uint64_t bytes;  /* of events, names and visits in memory */
+	bool is_too_big; /* the bytes were not enough */
+};
+
+static const struct load_budget whole_budget = { .naps = 200,
+	                                         .tries = 100000,
+	                                         .bytes = (uint64_t)1 << 30 };
 
 struct reader {
 	int fd;
@@ -26,7 +38,7 @@ struct reader {
 	struct region_loaded *to;
 	struct entry *entry; /* memory for one */
 	unsigned rows;       /* room in r->rows */
-	unsigned naps;       /* milliseconds that may be waited */
+	struct load_budget *budget;
 	int rc;
 };
 
@@ -34,6 +46,17 @@ static bool fail(struct reader *in, int rc)
 {
 	in->rc = in->rc ? in->rc : rc;
 	return false;
+}
+
+/* Takes @n bytes of memory from the budget. */
+static bool charge(struct reader *in, uint64_t n)
+{
+	if (n > in->budget->bytes) {
+		in->budget->is_too_big = true;
+		return fail(in, PFMLIB_ERR_INVAL);
+	}
+	in->budget->bytes -= n;
+	return true;
 }
 
 static bool read_at(const struct reader *in, uint64_t at, void *to, size_t n)
@@ -150,18 +173,26 @@ static bool nap(struct reader *in)
 {
 	const struct timespec millisecond = { .tv_nsec = 1000000 };
 
-	if (!in->naps || in->header.state != REGION_FILE_RUNNING)
+	if (!in->budget->naps || in->header.state != REGION_FILE_RUNNING)
 		return false;
-	in->naps--;
+	in->budget->naps--;
 	nanosleep(&millisecond, NULL);
 	return true;
+}
+
+static bool may_try_again(struct reader *in, unsigned tries)
+{
+	if (in->header.state != REGION_FILE_RUNNING || !in->budget->tries)
+		return false;
+	in->budget->tries--;
+	return tries < MAX_TRIES || nap(in);
 }
 
 /* Reads the slot at @slot of the file into in->entry, between two changes. False if the process is
  * in the middle of one, or has ended there. */
 static bool read_slot(struct reader *in, uint64_t slot)
 {
-	for (unsigned i = 0; i < MAX_TRIES || nap(in); i++) {
+	for (unsigned i = 0; !i || may_try_again(in, i); i++) {
 		uint32_t before = read_sequence(in, slot);
 
 		if (!read_at(in, slot + in->header.private_bytes, &in->entry->region,
@@ -236,6 +267,8 @@ static bool read_visits(struct reader *in, const struct region_chunk *c, uint64_
 
 	if (c->bytes < first || c->n > (c->bytes - first) / each)
 		return fail(in, PFMLIB_ERR_INVAL);
+	if (!charge(in, c->n * each))
+		return false;
 	buffer = malloc(c->n * each + 1);
 	if (!buffer || !keep_buffer(in->to, buffer)) {
 		free(buffer);
@@ -258,7 +291,7 @@ static bool read_visits(struct reader *in, const struct region_chunk *c, uint64_
 static struct region_chunk *read_whole(struct reader *in, const struct region_chunk *head,
                                        uint64_t offset)
 {
-	struct region_chunk *c = malloc(head->bytes);
+	struct region_chunk *c = charge(in, head->bytes) ? malloc(head->bytes) : NULL;
 
 	if (c && read_at(in, offset, c, head->bytes)) {
 		/* The process may have changed its length since then. */
@@ -414,9 +447,10 @@ static bool read_file(struct reader *in)
 }
 
 /* Reads the file once. *@is_stable: threads were not merged meanwhile. */
-static int load_once(int fd, pfm_region_results_t **results, bool *is_stable)
+static int load_once(int fd, struct load_budget *budget, pfm_region_results_t **results,
+                     bool *is_stable)
 {
-	struct reader in = { .fd = fd, .naps = MAX_NAPS };
+	struct reader in = { .fd = fd, .budget = budget };
 	struct region_file_header after;
 
 	*results = NULL;
@@ -437,6 +471,7 @@ static int load_once(int fd, pfm_region_results_t **results, bool *is_stable)
 int pfm_load_regions(int fd, pfm_region_results_t **results, pfm_error_t *error)
 {
 	pfm_error_t mine, *why = base_choose_error_struct(error, &mine);
+	struct load_budget budget = whole_budget;
 	bool is_stable = false;
 	int rc = PFMLIB_ERR_INVAL;
 
@@ -445,10 +480,13 @@ int pfm_load_regions(int fd, pfm_region_results_t **results, pfm_error_t *error)
 	for (unsigned i = 0; i < MAX_TRIES && !is_stable; i++) {
 		if (i)
 			pfm_close_region_results(*results);
-		rc = load_once(fd, results, &is_stable);
+		budget.bytes = whole_budget.bytes;
+		rc = load_once(fd, &budget, results, &is_stable);
 	}
 	if (rc == PFMLIB_ERR_NOMEM)
 		pfmi_base_set_no_memory_error(why);
+	else if (rc && budget.is_too_big)
+		pfmi_base_refuse_argument(why, "more than 1 GiB of names and visits, or damaged");
 	else if (rc)
 		pfmi_base_refuse_argument(why, "not a file of sums of regions, or damaged");
 	return base_return_error(error, why, rc);

@@ -40,7 +40,7 @@ bool pfmi_results_fill_row(const pfm_region_results_t *r, struct result_row *row
 	row->threads = e->threads;
 	pfmi_entry_get_times(r->layout, e, &row->times);
 	pfmi_entry_get_tallies(r->layout, e, row->tallies);
-	row->open = e->begun - row->times.visits;
+	row->open = e->begun > row->times.visits ? e->begun - row->times.visits : 0;
 	return row->times.visits || row->open;
 }
 

@@ -334,6 +334,23 @@ class Refusals(unittest.TestCase):
         self.expect("phase 0 1", "expected 'phase MILLISECONDS SPEED'")
         self.expect("user 2", "expected 'user SHARE'")
 
+    def test_counts_that_no_counter_has(self):
+        for line in ("event X 1e999", "event X 1e300 * clock", "event X clock - 5",
+                     "event X 5 - 1e999", "let x = 0 - 2 * faults"):
+            self.expect(line, "expected a count that does not decrease")
+        for line in ("phase inf 1", "phase 1 inf", "phase 1e-320 1", "phase 1 1 1", "phase 1"):
+            self.expect(line, "expected 'phase MILLISECONDS SPEED'")
+
+    def test_nothing_of_a_line_is_ignored(self):
+        self.expect("event %s clock" % ("X" * 128), "and a shorter one")
+        self.expect("let %s = 1" % ("x" * 64), "and a shorter one")
+        self.expect("let clock = 1", "that is none of clock, faults and switches")
+        self.expect("let x-y = 1", "expected 'let NAME = EXPRESSION'")
+        self.expect("fault share X 0.5x", "expected a share from 0 to 1")
+        self.expect("fault share X", "expected a share from 0 to 1")
+        self.expect("fault zero X 3", "expected nothing after the pattern")
+        self.expect("generic cycles", "expected 'generic NAME EVENT | EVENT...'")
+
     def test_options_that_are_wrong(self):
         for words, message in (
                 (("--cpu", "nothing", "--", "true"), "unknown processor 'nothing'"),

@@ -45,7 +45,7 @@ esac
 # Inputs of a short run: each about as long as the others.
 runs_of() {
 	case $1 in
-	text) echo 1000 ;;
+	text) echo 750 ;;
 	image) echo 25000 ;;
 	dispatch) echo 7000 ;;
 	decode) echo 2500 ;;
@@ -60,6 +60,8 @@ runs_of() {
 	perf_map) echo 2500 ;;
 	program) echo 1500 ;;
 	formula) echo 7000 ;;
+	regions) echo 600 ;;
+	model) echo 10000 ;;
 	plan) echo 700 ;;
 	serve) echo 500 ;;
 	pmu) echo 150 ;;
@@ -70,7 +72,7 @@ runs_of() {
 
 if [ $# = 0 ]; then
 	set -- text image dispatch decode sysfs device json records recording formula plan serve libpfm4 \
-		jitdump demangle perf_map program
+		jitdump demangle perf_map program regions model
 	[ "$engine" = afl ] || set -- "$@" pmu vendor arm
 fi
 

@@ -49,12 +49,25 @@ static struct model_rate scale(struct model_rate r, double factor)
 	return r;
 }
 
+static const char *const bases[] = { "clock", "faults", "switches" };
+
+static size_t measure_name(const char *text)
+{
+	return strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
+}
+
+bool is_model_name(const char *text)
+{
+	for (int i = 0; i < BASE_CONSTANT; i++)
+		if (strcmp(bases[i], text) == 0)
+			return false;
+	return isalpha((unsigned char)*text) && !text[measure_name(text)];
+}
+
 /* The last definition of a name holds. */
 static struct model_rate read_name(struct parser *p)
 {
-	static const char *const bases[] = { "clock", "faults", "switches" };
-	size_t len =
-		strspn(p->at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
+	size_t len = measure_name(p->at);
 	const char *name = p->at;
 	struct model_rate r = { { 0 } };
 

@@ -4,6 +4,7 @@
 
 #include <ctype.h>
 #include <fnmatch.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,8 +60,8 @@ static double stretch_time(const struct model *m, double time)
 	}
 	if (cycle <= 0)
 		return time;
-	sum = (double)(uint64_t)(time / cycle) * work;
-	time -= (double)(uint64_t)(time / cycle) * cycle;
+	sum = floor(time / cycle) * work;
+	time -= floor(time / cycle) * cycle;
 	for (size_t i = 0; i < m->n_phases && time > 0; i++) {
 		double part = time < m->phases[i].length ? time : m->phases[i].length;
 
@@ -93,16 +94,45 @@ static char *cut_word(char **line)
 	return word;
 }
 
+/* Larger factors and counts reach the end of 64 bits. */
+static const double max_factor = 1e15;
+
+/* A name and no more; refuses what would be cut. */
+static const char *copy_word(char *to, size_t size, const char *word)
+{
+	return *word && strlen(word) < size && snprintf(to, size, "%s", word) > 0
+	               ? NULL
+	               : "expected a name or pattern, and a shorter one";
+}
+
+/* Reads a number from 0 on, the last of its line unless @rest is given. */
+static bool read_number(char *text, double *out, char **rest)
+{
+	char *end;
+
+	*out = strtod(text, &end);
+	if (end == text || !(*out >= 0 && *out <= max_factor))
+		return false;
+	if (rest)
+		*rest = end;
+	return rest || !end[strspn(end, " \t")];
+}
+
 static const char *read_rate(const struct model *m, const char *text, struct model_rate *out)
 {
 	const char *problem = read_expression(m, text, out);
+	bool is_count = true;
 	unsigned n = 0;
 
-	for (int base = 0; base < BASE_CONSTANT; base++)
-		n += out->by[base] != 0;
-	return problem ? problem
-	       : n > 1 ? "expected one of clock, faults and switches, got several"
-	               : NULL;
+	for (int base = 0; base < N_BASES; base++) {
+		n += base < BASE_CONSTANT && out->by[base] != 0;
+		is_count = is_count && out->by[base] > -1e-9 && out->by[base] <= max_factor;
+		out->by[base] = fmax(out->by[base], 0); /* 1 - 0.6 - 0.4 is not 0 */
+	}
+	return problem     ? problem
+	       : n > 1     ? "expected one of clock, faults and switches, got several"
+	       : !is_count ? "expected a count that does not decrease, and factors up to 1e15"
+	                   : NULL;
 }
 
 static const char *add_event(struct model *m, char *line)
@@ -110,11 +140,12 @@ static const char *add_event(struct model *m, char *line)
 	bool failed = false;
 	const char *pattern = cut_word(&line);
 	struct model_event e = { { 0 }, { { 0 } } };
-	const char *problem = read_rate(m, line, &e.rate);
+	const char *problem = copy_word(e.pattern, sizeof(e.pattern), pattern);
 
+	if (!problem)
+		problem = read_rate(m, line, &e.rate);
 	if (problem)
 		return problem;
-	snprintf(e.pattern, sizeof(e.pattern), "%s", pattern);
 	m->events = base_grow_list(m->events, m->n_events, &m->events_capacity, sizeof(e), &failed);
 	if (failed)
 		return "out of memory";
@@ -127,12 +158,15 @@ static const char *add_name(struct model *m, char *line)
 	bool failed = false;
 	const char *name = cut_word(&line), *sign = cut_word(&line);
 	struct model_name n = { { 0 }, { { 0 } } };
-	const char *problem = strcmp(sign, "=") == 0 ? read_rate(m, line, &n.rate)
-	                                             : "expected 'let NAME = EXPRESSION'";
+	const char *problem = copy_word(n.name, sizeof(n.name), name);
 
+	if (!problem && (strcmp(sign, "=") != 0 || !is_model_name(name)))
+		problem = "expected 'let NAME = EXPRESSION', with a name of letters, digits and _ "
+			  "that is none of clock, faults and switches";
+	if (!problem)
+		problem = read_rate(m, line, &n.rate);
 	if (problem)
 		return problem;
-	snprintf(n.name, sizeof(n.name), "%s", name);
 	m->names = base_grow_list(m->names, m->n_names, &m->names_capacity, sizeof(n), &failed);
 	if (failed)
 		return "out of memory";
@@ -145,7 +179,8 @@ static const char *add_generic(struct model *m, char *line)
 	bool failed = false;
 	struct model_generic g = { { 0 }, { 0 } };
 
-	snprintf(g.name, sizeof(g.name), "%s", cut_word(&line));
+	if (copy_word(g.name, sizeof(g.name), cut_word(&line)) || !line[strspn(line, " \t|")])
+		return "expected 'generic NAME EVENT | EVENT...'";
 	if (snprintf(g.events, sizeof(g.events), "%s", line) >= (int)sizeof(g.events))
 		return "expected fewer events";
 	m->generics = base_grow_list(m->generics, m->n_generics, &m->generics_capacity, sizeof(g),
@@ -160,18 +195,19 @@ static const char *add_trouble(struct model *m, char *line)
 {
 	static const char *const kinds[] = { "", "busy", "wrap", "zero", "share", "silent" };
 	const char *kind = cut_word(&line), *pattern = cut_word(&line);
-	struct model_trouble t = { FAULT_NONE, { 0 }, strtod(line, NULL) };
+	struct model_trouble t = { FAULT_NONE, { 0 }, 0 };
 	bool failed = false;
 
 	for (unsigned i = 1; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		if (strcmp(kind, kinds[i]) == 0)
 			t.fault = (enum model_fault)i;
-	if (t.fault == FAULT_NONE || !*pattern)
+	if (t.fault == FAULT_NONE || copy_word(t.pattern, sizeof(t.pattern), pattern))
 		return "expected 'fault KIND PATTERN', where KIND is busy, wrap, zero, share or "
 		       "silent";
-	if (t.fault == FAULT_SHARE && !(t.number >= 0 && t.number <= 1))
+	if (t.fault == FAULT_SHARE && !(read_number(line, &t.number, NULL) && t.number <= 1))
 		return "expected a share from 0 to 1";
-	snprintf(t.pattern, sizeof(t.pattern), "%s", pattern);
+	if (t.fault != FAULT_SHARE && line[strspn(line, " \t")])
+		return "expected nothing after the pattern";
 	m->troubles = base_grow_list(m->troubles, m->n_troubles, &m->troubles_capacity, sizeof(t),
 	                             &failed);
 	if (failed)
@@ -180,14 +216,19 @@ static const char *add_trouble(struct model *m, char *line)
 	return NULL;
 }
 
+#define MIN_PHASE_MS 1e-3
+#define MAX_PHASE_MS 1e9
+#define MAX_SPEED    1e6
+
 /* "phase MILLISECONDS SPEED" */
 static const char *add_phase(struct model *m, char *line)
 {
-	char *end;
-	double length = strtod(line, &end), speed = strtod(end, &end);
+	double length, speed;
 
-	if (!(length > 0 && speed >= 0) || *end)
-		return "expected 'phase MILLISECONDS SPEED'";
+	if (!read_number(line, &length, &line) || !read_number(line, &speed, NULL) ||
+	    length < MIN_PHASE_MS || length > MAX_PHASE_MS || speed > MAX_SPEED)
+		return "expected 'phase MILLISECONDS SPEED', at least 0.001 and at most 1e9 "
+		       "milliseconds, and a speed up to 1e6";
 	if (m->n_phases == MODEL_PHASES)
 		return "expected at most 16 phases";
 	m->phases[m->n_phases++] = (struct model_phase){ length * 1e6, speed };
@@ -196,10 +237,7 @@ static const char *add_phase(struct model *m, char *line)
 
 static const char *set_user_share(struct model *m, char *line)
 {
-	char *end;
-
-	m->user_share = strtod(line, &end);
-	return end == line || *end || !(m->user_share >= 0 && m->user_share <= 1)
+	return !read_number(line, &m->user_share, NULL) || m->user_share > 1
 	               ? "expected 'user SHARE' with a share from 0 to 1"
 	               : NULL;
 }

@@ -79,7 +79,9 @@ static void forget_closed_members(struct supervisor *s, const struct reading *r,
 
 static uint64_t get_value(const struct pretended_event *e)
 {
-	uint64_t value = e->value > 0 ? (uint64_t)(e->value + 0.5) : 0;
+	uint64_t value = !(e->value > 0)   ? 0
+	                 : e->value < 1e19 ? (uint64_t)(e->value + 0.5)
+	                                   : UINT64_MAX;
 
 	return e->fault == FAULT_WRAP ? value & (((uint64_t)1 << WRAP_BITS) - 1) : value;
 }

@@ -55,6 +55,47 @@ static void counts_of_an_unfinished_change_are_partial(void **state)
 	unmake_file(&m);
 }
 
+/* Other bytes cannot make a count of 2^64 less something. */
+static void sums_that_contradict_each_other_do_not_wrap(void **state)
+{
+	struct made_regions m;
+	pfm_region_results_t *r;
+	unsigned row;
+
+	(void)state;
+	make_file(&m);
+	m.thread.entries->wall.inside = m.thread.entries->wall.inclusive + 1000;
+	m.thread.entries->begun = 0;
+	r = load_file();
+	row = made_row(r, "outer", "", 0);
+	assert_int_equal(made_info(r, row).unfinished, 0);
+	assert_true(made_info(r, row).exclusive <= made_info(r, row).wall);
+	pfm_close_region_results(r);
+	unmake_file(&m);
+}
+
+/* A file of 2 GiB without blocks costs its writer nothing. */
+static void a_file_cannot_take_all_memory(void **state)
+{
+	const struct region_chunk names = { .kind = CHUNK_NAMES, .bytes = 1u << 31 };
+	pfm_error_t why = PFM_INIT(why);
+	struct made_regions m;
+	pfm_region_results_t *r;
+	struct stat s;
+	int fd;
+
+	(void)state;
+	make_file(&m);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	assert_true(fd >= 0 && fstat(fd, &s) == 0);
+	assert_int_equal(pwrite(fd, &names, sizeof(names), s.st_size), sizeof(names));
+	assert_int_equal(ftruncate(fd, s.st_size + ((off_t)1 << 31)), 0);
+	assert_int_equal(pfm_load_regions(fd, &r, &why), PFMLIB_ERR_INVAL);
+	assert_non_null(strstr(why.detail, "1 GiB"));
+	close(fd);
+	unmake_file(&m);
+}
+
 static uint64_t seed = 47;
 
 static uint32_t draw(uint32_t n)
@@ -117,4 +158,6 @@ static void any_bytes_are_read_or_refused(void **state)
 
 UNIT(region_load, cmocka_unit_test(sums_are_read_back),
      cmocka_unit_test(counts_of_an_unfinished_change_are_partial),
+     cmocka_unit_test(sums_that_contradict_each_other_do_not_wrap),
+     cmocka_unit_test(a_file_cannot_take_all_memory),
      cmocka_unit_test(any_bytes_are_read_or_refused));
