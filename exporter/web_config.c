@@ -57,6 +57,8 @@ static char *read_file(struct web_reading *r, const char *key, json_t *value)
 {
 	const char *name = get_text(r, key, value);
 	char path[PATH_SIZE], *text = calloc(1, MAX_FILE + 1);
+	const char *problem;
+	size_t n = 0;
 	FILE *f;
 
 	if (r->has_failed || !text) {
@@ -64,9 +66,15 @@ static char *read_file(struct web_reading *r, const char *key, json_t *value)
 		return NULL;
 	}
 	make_path(r, name, path);
-	f = fopen(path, "re");
-	if (!f || !fread(text, 1, MAX_FILE, f)) {
-		refuse(r, key, f ? "the file is empty" : strerror(errno));
+	f = open_settings_file(path, &problem);
+	if (f) {
+		n = fread(text, 1, MAX_FILE, f);
+		problem = !n              ? "the file is empty"
+		          : n == MAX_FILE ? "the file is larger than 1 MiB"
+		                          : NULL;
+	}
+	if (problem) {
+		refuse(r, key, problem);
 		free(text);
 		text = NULL;
 	}

@@ -4,10 +4,12 @@
 #include "yaml_file.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include "base/grow.h"
 
 const struct yaml_place *find_yaml_place(const struct yaml_places *p, const char *path)
@@ -24,6 +26,20 @@ void free_yaml_places(struct yaml_places *p)
 		free(p->at[--p->n].path);
 	free(p->at);
 	*p = (struct yaml_places){ 0 };
+}
+
+FILE *open_settings_file(const char *path, const char **why)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat s;
+	FILE *f = NULL;
+
+	if (fd >= 0 && fstat(fd, &s) == 0 && S_ISREG(s.st_mode))
+		f = fdopen(fd, "r");
+	*why = fd < 0 || (!f && S_ISREG(s.st_mode)) ? strerror(errno) : "expected a regular file";
+	if (fd >= 0 && !f)
+		close(fd);
+	return f;
 }
 
 #ifdef HAVE_YAML
@@ -205,11 +221,12 @@ static json_t *read_document(struct reading *r)
 json_t *load_yaml(const char *path, struct yaml_places *places, char *why, size_t size)
 {
 	struct reading r = { .file = path, .places = places, .why = why, .size = size };
-	FILE *f = fopen(path, "re");
+	const char *problem;
+	FILE *f = open_settings_file(path, &problem);
 	json_t *found = NULL;
 
 	if (!f) {
-		snprintf(why, size, "%s: %s", path, strerror(errno));
+		snprintf(why, size, "%s: %s", path, problem);
 		return NULL;
 	}
 	snprintf(why, size, "%s: out of memory", path);

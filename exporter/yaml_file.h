@@ -5,6 +5,7 @@
 
 #include <jansson.h>
 #include <stddef.h>
+#include <stdio.h>
 
 /* Where a value is in a file: lines and columns from 1 on. */
 struct yaml_place {
@@ -18,6 +19,9 @@ struct yaml_places {
 	size_t capacity;
 };
 
+/* Opens a file of settings, which is regular: the service would wait for other kinds, and no signal
+ * would end it. NULL after *@why, which does not begin with the path. */
+FILE *open_settings_file(const char *path, const char **why);
 /* Reads a file of one document: mappings are objects, plain numbers and true and false what they
  * look like, other scalars strings. An empty file is an empty object. Notes in @places, unless it
  * is NULL, where each member and element is. NULL, after *@why, which begins with the path, if the

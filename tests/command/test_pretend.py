@@ -344,11 +344,12 @@ class Refusals(unittest.TestCase):
     def test_nothing_of_a_line_is_ignored(self):
         self.expect("event %s clock" % ("X" * 128), "and a shorter one")
         self.expect("let %s = 1" % ("x" * 64), "and a shorter one")
-        self.expect("let clock = 1", "that is none of clock, faults and switches")
+        self.expect("let clock = 1", "clock, faults and switches are taken")
         self.expect("let x-y = 1", "expected 'let NAME = EXPRESSION'")
         self.expect("fault share X 0.5x", "expected a share from 0 to 1")
         self.expect("fault share X", "expected a share from 0 to 1")
         self.expect("fault zero X 3", "expected nothing after the pattern")
+        self.expect("event X 1\n\0garbage", "expected text, got a zero byte")
         self.expect("generic cycles", "expected 'generic NAME EVENT | EVENT...'")
 
     def test_options_that_are_wrong(self):

@@ -289,6 +289,15 @@ class Web(unittest.TestCase):
             self.assertEqual(done.returncode, 1, text)
             self.assertIn(problem, done.stderr, text)
             self.assertNotIn("listening", done.stderr)
+        # The service would wait for a writer, and no signal would end it.
+        os.mkfifo(self.files.path("fifo"))
+        for path in (self.files.path("fifo"),
+                     self.files.write("web.yml", TLS.replace("server.key", "fifo"))):
+            done = subprocess.run([PFM, "serve", "-e", "page-faults", "--listen", "127.0.0.1:0",
+                                   "--web-config", path], capture_output=True, text=True,
+                                  check=False, timeout=20)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("expected a regular file", done.stderr)
         self.assertEqual(
             subprocess.run([PFM, "serve", "--textfile", "x", "--web-config", path],
                            capture_output=True, check=False).returncode, 2)

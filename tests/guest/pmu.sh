@@ -5,8 +5,8 @@
 # or ppc64le.
 #
 # The library and pfm are compiled for the guest below WORK, and again where sources have changed.
-# STORY is the guest's name, or hotplug, or on arm32 nointerrupt, or on arm64 truth or serve
-# (serve_session.c).
+# STORY is the guest's name, hotplug, commands (truth_session.c), or on arm32 nointerrupt, or on
+# arm64 truth or serve (serve_session.c).
 # shellcheck disable=SC2317 # functions that step calls
 set -eu
 
@@ -58,12 +58,19 @@ build() {
 }
 
 compile() {
-	if [ "$story" = serve ]; then
-		"$here/cc.sh" "$arch" -O1 -o "$tmp/serve_session" "$here/serve_session.c"
-		return
-	fi
-	"$here/cc.sh" "$arch" -O1 -I"$top/include" -I"$here/.." -o "$tmp/pmu_session" \
-		"$here/pmu_session.c" "$here/region_counts.c" "$folder/lib/libperfmon.a" -lpthread -lm
+	case $story in
+	serve) "$here/cc.sh" "$arch" -O1 -o "$tmp/serve_session" "$here/serve_session.c" ;;
+	commands)
+		"$here/cc.sh" "$arch" -O1 -I"$top/include" -I"$folder/include" -I"$here/.." \
+			-o "$tmp/truth_session" "$here/truth_session.c" "$folder/lib/libperfmon.a" \
+			-lpthread -lm
+		;;
+	*)
+		"$here/cc.sh" "$arch" -O1 -I"$top/include" -I"$here/.." -o "$tmp/pmu_session" \
+			"$here/pmu_session.c" "$here/region_counts.c" "$folder/lib/libperfmon.a" \
+			-lpthread -lm
+		;;
+	esac
 }
 
 folder=$work/command-$arch
@@ -81,8 +88,12 @@ nointerrupt)
 	export GUEST_PMU
 	;;
 esac
-program=pmu_session
-[ "$story" != serve ] || program=serve_session
-GUEST_TIMEOUT=${GUEST_TIMEOUT:-400} "$here/run.sh" "$arch" "pmu-$arch-$story" "$tmp/$program" \
+case $story in
+serve) program=serve_session ;;
+commands) program=truth_session ;;
+*) program=pmu_session ;;
+esac
+GUEST_TIMEOUT=${GUEST_TIMEOUT:-400} "$here/run.sh" "$arch" \
+	"pmu-$arch-$story${GUEST_KERNEL:+-$GUEST_KERNEL}" "$tmp/$program" \
 	"$folder/tools/pfm" "$folder/tools/pfm-exporter" -- \
 	"/$program $arch $story"

@@ -161,8 +161,8 @@ static const char *add_name(struct model *m, char *line)
 	const char *problem = copy_word(n.name, sizeof(n.name), name);
 
 	if (!problem && (strcmp(sign, "=") != 0 || !is_model_name(name)))
-		problem = "expected 'let NAME = EXPRESSION', with a name of letters, digits and _ "
-			  "that is none of clock, faults and switches";
+		problem = "expected 'let NAME = EXPRESSION', with a name of letters, digits and "
+			  "_; clock, faults and switches are taken";
 	if (!problem)
 		problem = read_rate(m, line, &n.rate);
 	if (problem)

@@ -49,15 +49,18 @@ static char *read_model_file(const char *path)
 	enum { MODEL_SIZE_MAX = 1 << 20 };
 	FILE *f = fopen(path, "re");
 	char *text = f ? calloc(1, MODEL_SIZE_MAX) : NULL;
-	int err = errno;
+	const char *problem = text ? NULL : strerror(errno);
+	size_t n = text ? fread(text, 1, MODEL_SIZE_MAX - 1, f) : 0;
 
-	if (text && fread(text, 1, MODEL_SIZE_MAX - 1, f) == MODEL_SIZE_MAX - 1) {
+	if (n == MODEL_SIZE_MAX - 1)
+		problem = strerror(EFBIG);
+	else if (text && strlen(text) < n)
+		problem = "expected text, got a zero byte";
+	if (problem) {
+		fprintf(stderr, "pfm pretend: %s: %s\n", path, problem);
 		free(text);
 		text = NULL;
-		err = EFBIG;
 	}
-	if (!text)
-		fprintf(stderr, "pfm pretend: %s: %s\n", path, strerror(err));
 	if (f)
 		fclose(f);
 	return text;

@@ -97,6 +97,19 @@ class Diff(unittest.TestCase):
         _, message = self.diff(self.write("old", ["{", "}"]), self.write("new", []), status=2)
         self.assertIn("line 1 is not JSON", message)
 
+    def test_a_pipe_is_not_taken_for_an_empty_file(self):
+        """The kind of a file is found by its first byte, which a pipe gives only once."""
+        r, w = os.pipe()
+        new = self.write("new", [row("a", 1, 0, 9)])
+        with open(new, "rb") as f:
+            os.write(w, f.read())
+        os.close(w)
+        done = subprocess.run([PFM, "diff", "/dev/fd/%d" % r, new], capture_output=True,
+                              text=True, check=False, timeout=60, pass_fds=(r, ))
+        os.close(r)
+        self.assertEqual(done.returncode, 2, done.stdout)
+        self.assertIn("not a perf.data file", done.stderr)
+
     def test_growth_from_nothing_is_a_change(self):
         old, new = (self.write(n, [row("a", i, 0, 100)]) for i, n in enumerate(("old", "new")))
         (r,), message = self.diff("--fail-above", "900%", old, new, status=1)
