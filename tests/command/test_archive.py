@@ -123,6 +123,9 @@ class Archive(unittest.TestCase):
         self.assertIn("expected one recording", self.pfm("archive", "a", "b", status=2).stderr)
         self.assertIn("got standard input", self.pfm("archive", "-", status=2).stderr)
         self.record()
+        for end in ("tar.gz", "tgz", "tar.xz", "zip"):
+            said = self.pfm("archive", "-o", "x." + end, "run.data", status=2).stderr
+            self.assertIn("expected a name that ends in .tar or .zst, got 'x.%s'" % end, said)
         said = self.pfm("archive", "-o", "/nonexistent/x.tar", "run.data", status=1).stderr
         self.assertIn("/nonexistent/x.tar: ", said)
         env = dict(os.environ, PATH="/nonexistent")

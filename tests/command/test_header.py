@@ -230,6 +230,8 @@ class Header(unittest.TestCase):
         for options, message in ((("--lang", "ada"), "expected one of c, rust"),
                                  (("--lang", "go"), "needs --cpu"),
                                  (("--cpu", "GenuineIntel-6-8F"), "use --pmu"),
+                                 (("--lang", "go", "--cpu", "GenuineIntel-6-8F", "--prefix",
+                                   "func"), "'func' is a keyword of Go"),
                                  (("--prefix", "9a"), "expected a letter")):
             done = run(PFM, "header", *options, "cycles")
             self.assertEqual((done.returncode, done.stdout), (2, ""), options)

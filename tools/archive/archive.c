@@ -42,6 +42,18 @@ static bool is_compressed(const char *path)
 	return len > 4 && strcmp(path + len - 4, ".zst") == 0;
 }
 
+/* True for a name that tells other programs to unpack what is not packed like that. */
+static bool promises_other_packing(const char *path)
+{
+	static const char *const ends[] = { ".gz", ".tgz", ".xz", ".txz", ".bz2", ".lz4", ".zip" };
+	size_t len = strlen(path);
+
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+		if (len > strlen(ends[i]) && strcmp(path + len - strlen(ends[i]), ends[i]) == 0)
+			return true;
+	return false;
+}
+
 /* Starts zstd, which reads from job->out and writes to @fd. False, with errno, if it cannot be
  * started. */
 static bool start_packer(struct archive_job *job, int fd)
@@ -262,6 +274,11 @@ static int run_archive(struct command_args *args)
 		return report_usage_error(args, "expected one recording, got %d.", args->n);
 	if (args->n)
 		job.path = args->operands[0];
+	if (job.output && promises_other_packing(job.output))
+		return report_usage_error(args,
+		                          "-o: expected a name that ends in .tar or .zst, got "
+		                          "'%s': pfm packs with zstd alone.",
+		                          job.output);
 	if (strcmp(job.path, "-") == 0)
 		return report_usage_error(args, "expected a file, got standard input.");
 	if (!job.output && asprintf(&job.default_output, "%s.tar.zst", job.path) < 0)

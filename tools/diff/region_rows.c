@@ -72,6 +72,47 @@ static bool add_visits(struct region_values *v, struct region_value *value, doub
 	return add_value(v, value);
 }
 
+/* ---- what a row must have ---------------------------------------------------------------- */
+
+static bool is_count_or_null(const json_t *number)
+{
+	return !number || json_is_null(number) ||
+	       (json_is_number(number) && json_number_value(number) >= 0);
+}
+
+static bool are_sums(const json_t *of)
+{
+	return json_is_object(of) && is_count_or_null(json_object_get(of, "inclusive")) &&
+	       is_count_or_null(json_object_get(of, "visits")) &&
+	       is_count_or_null(json_object_get(of, "variance"));
+}
+
+/* What is wrong with a row: values of another kind would be left out in silence. NULL if nothing
+ * is. */
+static const char *find_row_problem(const json_t *row)
+{
+	enum { MAX_RUN = 1000000 };
+	const json_t *region = json_object_get(row, "region"), *run = json_object_get(row, "run"),
+		     *of;
+	size_t i;
+
+	if (run && !(json_is_integer(run) && json_integer_value(run) > 0 &&
+	             json_integer_value(run) <= MAX_RUN))
+		return "expected a number of a run from 1 to 1000000";
+	if (!region)
+		return json_is_object(row) ? NULL : "expected an object";
+	if (!json_is_string(region))
+		return "expected the name of a region";
+	if (!is_count_or_null(json_object_get(row, "visits")) ||
+	    !is_count_or_null(json_object_get(row, "outermost")) ||
+	    !are_sums(json_object_get(row, "wall_ns")))
+		return "expected visits and wall_ns that are not negative";
+	json_array_foreach (json_object_get(row, "counts"), i, of)
+		if (!are_sums(of) || !json_is_string(json_object_get(of, "event")))
+			return "expected counts with an event, none of them negative";
+	return NULL;
+}
+
 /* Adds a row of a region. False without memory. */
 static bool add_row(struct region_values *v, json_t *row, unsigned side, unsigned run)
 {
@@ -132,12 +173,14 @@ int read_region_values(struct region_values *v, FILE *in, const char *path, unsi
 	while (status == EXIT_DONE && (n = getline(&line, &size, in)) > 0) {
 		json_t *row = json_loadb(line, (size_t)n, JSON_REJECT_DUPLICATES, &error);
 
+		const char *problem = row ? find_row_problem(row) : "expected JSON";
+
 		number++;
-		if (!row) {
+		if (problem) {
 			fprintf(stderr,
-			        "pfm diff: %s: line %zu is not JSON: expected a file of pfm stat "
-			        "--regions --json\n",
-			        path, number);
+			        "pfm diff: %s: line %zu is not of pfm stat --regions --json: %s\n",
+			        path, number, problem);
+			json_decref(row);
 			status = EXIT_TROUBLE;
 			break;
 		}

@@ -78,6 +78,22 @@ static bool is_word(const char *text)
 	return *text == 0;
 }
 
+/* No package can have such a name. */
+static bool is_go_keyword(const char *word)
+{
+	static const char *const keywords[] = {
+		"break",  "case",        "chan", "const",   "continue", "default", "defer",
+		"else",   "fallthrough", "for",  "func",    "go",       "goto",    "if",
+		"import", "interface",   "map",  "package", "range",    "return",  "select",
+		"struct", "switch",      "type", "var"
+	};
+
+	for (size_t i = 0; i < sizeof(keywords) / sizeof(keywords[0]); i++)
+		if (strcmp(keywords[i], word) == 0)
+			return true;
+	return false;
+}
+
 static int check_job(const struct command_args *args, const struct header_job *job, unsigned n)
 {
 	bool is_go = strcmp(job->language, "go") == 0;
@@ -92,6 +108,8 @@ static int check_job(const struct command_args *args, const struct header_job *j
 		                          "--prefix: expected a letter, then letters, digits and "
 		                          "underscores, got '%s'.",
 		                          job->prefix);
+	if (is_go && job->prefix && is_go_keyword(job->prefix))
+		return report_usage_error(args, "--prefix: '%s' is a keyword of Go.", job->prefix);
 	if (n > HEADER_EVENTS_MAX)
 		return report_usage_error(args, "at most %d events together.", HEADER_EVENTS_MAX);
 	return check_option_rules(

@@ -95,7 +95,20 @@ class Diff(unittest.TestCase):
 
     def test_a_damaged_file_is_named_with_its_line(self):
         _, message = self.diff(self.write("old", ["{", "}"]), self.write("new", []), status=2)
-        self.assertIn("line 1 is not JSON", message)
+        self.assertIn("line 1 is not of pfm stat --regions --json: expected JSON", message)
+
+    def test_values_that_are_none_are_refused(self):
+        """They were left out, or compared: a count of -2 was a significant change."""
+        good = row("a", 1, 0, 9)
+        for change, problem in (({"region": {"a": 1}}, "expected the name of a region"),
+                                ({"visits": -1}, "not negative"), ({"visits": "x"}, "not negative"),
+                                ({"wall_ns": 5}, "not negative"),
+                                ({"counts": [{"event": "e", "inclusive": -2}]}, "none of them"),
+                                ({"counts": [{"event": "e", "inclusive": "x"}]}, "none of them"),
+                                ({"run": 2 ** 32}, "a number of a run")):
+            _, message = self.diff(self.write("old", [json.dumps({**json.loads(good), **change})]),
+                                   self.write("new", [good]), status=2)
+            self.assertIn(problem, message)
 
     def test_a_pipe_is_not_taken_for_an_empty_file(self):
         """The kind of a file is found by its first byte, which a pipe gives only once."""
