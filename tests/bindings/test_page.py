@@ -58,6 +58,13 @@ class Page(unittest.TestCase):
         self.assertIn("counters: 0, 1, 2, 3", text)
         self.assertIn("source: intel/perfmon SPR", text)
 
+    def test_page_without_a_link_shows_the_first_answer_at_its_top(self):
+        self.browser.open(self.url)
+        self.browser.wait("/PMUs are ready/.test(document.getElementById('state').textContent)")
+        self.assertIn("PERFEVTSEL0", self.browser.ask(
+            "document.querySelector('#encode output').textContent"))
+        self.assertEqual(self.browser.ask("scrollY"), 0)
+
     def test_wrong_name_has_similar_names(self):
         text = self.answer("encode", text="spr::INST_RETIRED.ANX")
         self.assertIn("Similar: INST_RETIRED.ANY", text)

@@ -109,7 +109,9 @@ async function main() {
     return form;
   };
   addEventListener("hashchange", show);
-  (show() ?? document.getElementById("encode")).scrollIntoView();
+  const linked = show();
+  if (linked) linked.scrollIntoView();
+  else answer(perfmon, document.getElementById("encode"));
   document.getElementById("state").textContent = `${perfmon.pmus().length} PMUs are ready.`;
 }
 
