@@ -65,6 +65,13 @@ class Page(unittest.TestCase):
             "document.querySelector('#encode output').textContent"))
         self.assertEqual(self.browser.ask("scrollY"), 0)
 
+    def test_registers_without_an_address_show_none(self):
+        for event, register in (("neoverse_n1::L2D_CACHE", "config"),
+                                ("montecito::CPU_OP_CYCLES_ALL", "PMC4"),
+                                ("power9::PM_CYC", "config")):
+            text = self.answer("encode", text=event)
+            self.assertRegex(text, rf"(?m)^{register} = 0x[0-9a-f]+$")
+
     def test_wrong_name_has_similar_names(self):
         text = self.answer("encode", text="spr::INST_RETIRED.ANX")
         self.assertIn("Similar: INST_RETIRED.ANY", text)
@@ -76,6 +83,7 @@ class Page(unittest.TestCase):
     def test_sets_fit_or_name_the_clash(self):
         text = self.answer("fit", text="spr::INST_RETIRED.ANY\nspr::MEM_LOAD_RETIRED.L3_MISS")
         self.assertIn("INST_RETIRED.ANY: fixed counter 0", text)
+        self.assertIn("GLOBAL_CTRL = 0x100000001 at 0x38f", text)
         text = self.answer("fit", text="coreduo::Mul\ncoreduo::Div")
         self.assertRegex(text, r"coreduo::Mul\n +coreduo::Div")
 

@@ -8,8 +8,9 @@ const lines = (text) =>
     .split("\n")
     .map((line) => line.trim())
     .filter(Boolean);
-const showRegister = (r) =>
-  `${r.name} = ${hex(r.value)}${r.address === BigInt(r.number) ? "" : ` at ${hex(r.address)}`}`;
+const CONFIG_WORD = 6; // PFM_REG_CONFIG
+const hasAddress = (r) => r.kind !== CONFIG_WORD && !r.name.endsWith(`${r.address}`);
+const showRegister = (r) => `${r.name} = ${hex(r.value)}${hasAddress(r) ? ` at ${hex(r.address)}` : ""}`;
 
 function showCounters(mask) {
   const counters = [];
