@@ -7,6 +7,7 @@ import gzip
 import os
 import re
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -76,6 +77,17 @@ class Continuous(unittest.TestCase):
         self.assertIn("removed perf-20200102T000000Z.data: more than --keep-bytes", err)
         self.assertEqual([n for n in self.files() if n.startswith(("perf-2020", "notes"))],
                          ["notes.txt", "perf-20200103T000000Z.data"])
+
+    def test_nothing_is_left_beside_the_files(self):
+        """A program that is gone when its round ends would leave a copy under the name that the
+        file had before."""
+        program = os.path.join(os.path.dirname(self.folder), "gone")
+        shutil.copy(shutil.which("sleep"), program)
+        with subprocess.Popen([program, "60"]) as p:
+            os.unlink(program)
+            self.record("--rounds", "1")
+            p.kill()
+        self.assertEqual([n for n in self.files() if not n.endswith(".data")], [])
 
     def test_a_signal_ends_it(self):
         """Data of the current round is kept when a signal ends the recorder."""

@@ -108,6 +108,8 @@ class Scripted(unittest.TestCase):
         self.assertEqual(openmetrics.value(f, "perfmon_event_seconds", event="task-clock"),
                          (4 * 1073741824 + 6) / 1e9)
         self.assertEqual(f["perfmon_event_seconds"].unit, "seconds")
+        # What the time of a machine is.
+        self.assertIn("idle or not", f["perfmon_event_seconds"].help)
         self.assertEqual(openmetrics.value(f, "perfmon_event_joules", event="blinks"),
                          0.5 * (4 * 31 + 6))
 
@@ -2145,12 +2147,13 @@ class Container(unittest.TestCase):
             self.skipTest("yaml is missing (Debian package python3-yaml)")
         found = {d["kind"]: d for d in yaml.safe_load_all(run("kubectl", "kustomize",
                                                               self.KUBERNETES))}
-        self.assertEqual(set(found), {"ServiceAccount", "ClusterRole", "ClusterRoleBinding",
-                                      "DaemonSet", "PodMonitor"})
+        self.assertEqual(set(found), {"Namespace", "ServiceAccount", "ClusterRole",
+                                      "ClusterRoleBinding", "DaemonSet", "PodMonitor"})
         self.assertEqual(found["ClusterRole"]["rules"],
                          [{"apiGroups": [""], "resources": ["nodes/pods"], "verbs": ["get"]}])
         namespaces = {d["metadata"].get("namespace") for kind, d in found.items()
-                      if not kind.startswith("Cluster")}
+                      if kind != "Namespace" and not kind.startswith("Cluster")}
+        self.assertEqual(found["Namespace"]["metadata"]["name"], *namespaces)
         self.assertEqual(namespaces, {found["ClusterRoleBinding"]["subjects"][0]["namespace"]})
         spec = found["DaemonSet"]["spec"]
         labels = spec["template"]["metadata"]["labels"]

@@ -207,7 +207,7 @@ static int run_record(const struct agent *a, const struct agent_round *r, const 
 	for (; words[n]; n++)
 		argv[n] = (char *)(uintptr_t)words[n];
 	argv[n] = NULL;
-	is_record_round = true;
+	is_record_round = is_renamed_round = true;
 	is_later_round = a->n_rounds > 0;
 	return run_pfm_command(&cmd_record, n, argv);
 }

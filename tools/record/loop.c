@@ -70,7 +70,8 @@ static void show_progress(const struct recorder *job)
 static int write_records(struct recorder *job)
 {
 	if (!job->recording || pfm_write_records(job->recording, &job->size) == PFMLIB_SUCCESS) {
-		keep_mapped_files(&job->kept_files, job->output, job->size);
+		if (!is_renamed_round)
+			keep_mapped_files(&job->kept_files, job->output, job->size);
 		return EXIT_DONE;
 	}
 	fprintf(stderr, RECORD_COMMAND ": %s: %s\n", job->output,
@@ -224,7 +225,8 @@ int record_until_end(struct recorder *job)
 	}
 	job->recording = NULL;
 	term_progress(stderr, "");
-	store_kept_files(&job->kept_files, job->output);
+	if (!is_renamed_round)
+		store_kept_files(&job->kept_files, job->output);
 	report_lost_samples(job);
 	if (!is_on_device(job))
 		explain_missing_samples(job);

@@ -28,7 +28,7 @@
 
 enum { PATH_SIZE = 4096, HOST_SIZE = 256, NUMBER_SIZE = 24, PART_LENGTH = 5 };
 
-bool is_record_round, is_later_round;
+bool is_record_round, is_later_round, is_renamed_round;
 
 struct kept_file {
 	char name[ROUND_NAME_SIZE];
@@ -186,7 +186,7 @@ static int run_round(const struct command_args *args, const struct record_rounds
 	argv[n++] = path;
 	argv[n++] = end_of_options;
 	argv[n++] = program;
-	is_record_round = true;
+	is_record_round = is_renamed_round = true;
 	snprintf(seconds, sizeof(seconds), "%llu", (unsigned long long)r->round_seconds);
 	argv[n++] = seconds;
 	return run_pfm_command(args->cmd, n, argv);

@@ -24,6 +24,8 @@ enum { ROUND_NAME_SIZE = 64 };
 
 /* True in the process of a round, which does not print the path of its file. */
 extern bool is_record_round;
+/* True if the file gets another name at its end: no copies of programs are stored beside it. */
+extern bool is_renamed_round;
 /* True after the first round: it does not repeat what does not change. */
 extern bool is_later_round;
 
