@@ -494,11 +494,15 @@ static void read_jobs(struct config_reading *r, json_t *list)
 		return;
 	}
 	r->config->jobs = calloc(n, sizeof(*r->config->jobs));
-	for (size_t i = 0; i < n && r->config->jobs; i++) {
+	if (!r->config->jobs) {
+		report_no_memory();
+		r->has_failed = true;
+		return;
+	}
+	for (size_t i = 0; i < n; i++) {
 		snprintf(path, sizeof(path), "/jobs/%zu", i);
 		read_job(r, path, json_array_get(list, i));
 	}
-	r->has_failed |= !r->config->jobs;
 	for (unsigned i = 0; i < r->config->n; i++)
 		for (unsigned k = i + 1; k < r->config->n; k++)
 			refuse_shared_outputs(r, &r->config->jobs[i], &r->config->jobs[k]);

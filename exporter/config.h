@@ -39,7 +39,7 @@ void free_serve_config(struct serve_config *c);
 /* Checks the options of @job. Returns an exit status, after an error message. */
 int check_config_job(const struct config_job *job);
 /* Runs the job until a signal ends it. Returns an exit status. */
-int run_config_job(const struct config_job *job, struct config_status *status);
+int run_config_job(const struct config_job *job, struct config_status *config);
 
 /* ---- processes (jobs.c) ---------------------------------------------------------------------- */
 
