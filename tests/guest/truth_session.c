@@ -226,7 +226,7 @@ static void check_intervals(void)
 	double whole = count("page-faults:u", "fork", "1000", "3"), sum = 0;
 	unsigned n = 0, bad = 0;
 
-	RUN("stat", "--json", "-I", "20", "-e", "page-faults:u", "--", "/truth_session", "fork",
+	RUN("stat", "--json", "-I", "5", "-e", "page-faults:u", "--", "/truth_session", "fork",
 	    "1000", "3");
 	for (const char *at = said; at && *at; at = strchr(at, '\n'), at += at ? 1 : 0) {
 		double value = read_member(at, "\"value\": ");

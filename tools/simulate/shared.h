@@ -30,7 +30,12 @@ union simulated_process {
 	char page[1 << 16]; /* the largest pages that Linux has */
 };
 
-enum { SIMULATED_THREADS = 1 << 16, SIMULATED_PROCESSES = 1 << 16, SIMULATED_VERSION = 2 };
+enum {
+	SIMULATED_THREADS = 1 << 16,
+	/* Addresses of 32 bits have no room for more. */
+	SIMULATED_PROCESSES = sizeof(void *) < 8 ? 1 << 10 : 1 << 16,
+	SIMULATED_VERSION = 2
+};
 
 struct simulated_memory {
 	uint32_t version;     /* SIMULATED_VERSION, set by the plugin */
