@@ -147,6 +147,13 @@ typedef struct pfm_region_info {
 	uint64_t task;        /**< nanoseconds on a CPU; 0: unknown */
 	uint64_t task_visits; /**< number of visits in task */
 	uint64_t threads;     /**< number of threads */
+	/** errors of wall and exclusive: half-widths of the 95 % intervals that the uncertainty of
+	 * the subtracted cost gives */
+	uint64_t wall_error, exclusive_error;
+	/** 0 if the interval of wall does not contain 0; otherwise the region is too short to
+	 * measure: the number of visits after which the error is half the time of a visit,
+	 * UINT64_MAX if no number is enough */
+	uint64_t enough_visits;
 } pfm_region_info_t;
 
 /** The count of one event in one row. */
@@ -164,6 +171,10 @@ typedef struct pfm_region_event_count {
 	                          supported */
 	pfm_cause_t cause;
 	double scale; /**< counts times scale are in the unit of the event */
+	/** errors of inclusive and exclusive: half-widths of the 95 % intervals that the
+	 * uncertainty of the subtracted cost gives */
+	uint64_t error, exclusive_error;
+	uint64_t enough_visits; /**< as in pfm_region_info_t */
 } pfm_region_count_t;
 
 /** An event that regions count. */
@@ -180,6 +191,8 @@ typedef struct pfm_region_event {
 	unsigned n_rounds;  /**< number of rounds */
 	double cost_inside; /**< what an empty visit counts */
 	double cost_pair;   /**< what one begin and end add to an enclosing region */
+	/** half-widths of the 95 % intervals of these costs of one visit */
+	double inside_error, pair_error;
 } pfm_region_event_t;
 
 /** Gives the cost of an empty visit in nanoseconds: the time that it measures inside, and the time
@@ -215,16 +228,22 @@ typedef struct pfm_region_process {
 	/** 1: the process has ended by exit(3) or a return from main(); 0: it runs, or has ended in
 	 * another way */
 	int has_ended;
-	int is_incomplete;   /**< 1: the file was too small for all regions */
-	uint64_t start_time; /**< field 22 of /proc/PID/stat */
-	uint64_t unfinished; /**< open visits */
-	unsigned n_regions;  /**< number of rows */
+	int is_incomplete;    /**< 1: the file was too small for all regions */
+	uint64_t start_time;  /**< field 22 of /proc/PID/stat */
+	uint64_t unfinished;  /**< open visits */
+	unsigned n_regions;   /**< number of rows */
+	uint64_t n_processes; /**< number of processes whose results are added up */
 } pfm_region_process_t;
 
 /** Reads results from the file of sums open as @fd (perfmon_regions(5)), also while its process
  * adds to it. Release *@results with pfm_close_region_results(). PFMLIB_ERR_INVAL if the file is
  * damaged or not such a file. */
 int pfm_load_regions(int fd, pfm_region_results_t **results, pfm_error_t *error);
+/** Adds the visits in @from to those in @to, region by region, in rows of all threads together;
+ * rows of single threads and visits for "chrome" and "firefox" leave @to. Both are from
+ * pfm_load_regions(), and count the same events: otherwise PFMLIB_ERR_INVAL, with @to unchanged.
+ * After PFMLIB_ERR_NOMEM a part has been added. */
+int pfm_add_region_results(pfm_region_results_t *to, const pfm_region_results_t *from);
 /** Describes the process of @results. */
 int pfm_describe_region_process(const pfm_region_results_t *results, pfm_region_process_t *process);
 /** Writes the results to file descriptor @fd in a format of pfm_regions_options_t. PFMLIB_ERR_INVAL

@@ -76,6 +76,8 @@ void pfmi_storage_put_costs(void)
 	h->wall_inside = l->wall_inside;
 	h->wall_pair = l->wall_pair;
 	h->task_inside = l->task_inside;
+	h->inside = l->inside;
+	h->pair = l->pair;
 	if (events)
 		pfmi_storage_write_events(l, pfmi_regions.events, events);
 }

@@ -4,15 +4,36 @@
  *
  * Two costs are measured. "Inside" is what an empty visit counts: it is in every visit's own count.
  * "Pair" is what one begin and end add to the visit around them. Medians: an interrupt in one of
- * the visits changes nothing. */
+ * the visits changes nothing.
+ *
+ * A program's visits cost more than those of a loop without work, because its work displaces the
+ * code and the data of begin and end from the caches. So visits after work are measured as well;
+ * what they differ by is the uncertainty of the costs. */
 #include <stdlib.h>
 #include "region/region.h"
 
-enum { VISITS = 101, BATCH = 8 };
+enum {
+	VISITS = 101,
+	OUTSIDE = 2, /* visits on each side of the middle 95 % */
+	ROOT = 10,   /* of VISITS */
+	BATCH = 8,
+	WORK = 512 << 10, /* bytes that displace others from the smaller caches */
+	LINE = 64
+};
+
+enum kind {
+	EMPTY,      /* a visit with none inside */
+	BATCHES,    /* a visit with BATCH empty ones inside */
+	WORN_EMPTY, /* after work */
+	WORN_PAIR,  /* a visit with one empty visit inside, after work */
+	KINDS
+};
 
 struct samples {
 	unsigned words;
-	uint64_t *inside, *pair; /* VISITS values of each word; the wall time is the last word */
+	uint64_t *values[KINDS]; /* VISITS values of each word; the wall time is the last word */
+	uint64_t *now;           /* of one visit */
+	char *work;              /* WORK bytes */
 };
 
 static int compare_times(const void *a, const void *b)
@@ -22,107 +43,148 @@ static int compare_times(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-static double compute_median(uint64_t *values)
+/* VISITS values without the few that differ most. */
+struct range {
+	double low, median, high, mean;
+};
+
+static struct range compute_range(uint64_t *values)
 {
+	const unsigned middle = VISITS / 2, last = VISITS - 1 - OUTSIDE;
+	struct range r;
+
 	qsort(values, VISITS, sizeof(*values), compare_times);
-	const unsigned middle = VISITS / 2;
-
-	return (double)values[middle];
+	r = (struct range){ (double)values[OUTSIDE], (double)values[middle], (double)values[last],
+		            0 };
+	for (unsigned i = OUTSIDE; i <= last; i++)
+		r.mean += (double)values[i] - r.median;
+	r.mean = r.median + r.mean / (last + 1 - OUTSIDE);
+	return r;
 }
 
-static void measure_inside(struct thread *t, const struct region_marks *marks, pfm_region_t *empty,
-                           struct samples *s, uint64_t *words)
+static double get_larger(double a, double b)
 {
-	uint64_t wall = 0;
-
-	t->probe = words;
-	t->probe_wall = &wall;
-	for (unsigned i = 0; i < VISITS; i++) {
-		marks->begin(empty);
-		marks->end(empty);
-		for (unsigned w = 0; w < s->words; w++)
-			s->inside[w * VISITS + i] = words[w];
-		s->inside[s->words * VISITS + i] = wall;
-	}
-	t->probe = NULL;
+	return a > b ? a : b;
 }
 
-/* Measures a visit with BATCH empty ones inside, minus a visit with none. */
-static void measure_nested_visits(struct thread *t, const struct region_marks *marks,
-                                  pfm_region_t *empty, pfm_region_t *outer, struct samples *s,
-                                  uint64_t *words)
+/* The uncertainty of @median, a cost, if visits after work cost @worn. */
+static struct uncertainty compute_uncertainty(double median, const struct range *usual,
+                                              const struct range *worn)
 {
+	const double visit =
+		get_larger(median - usual->low, get_larger(usual->high, worn->high) - median);
+
+	return (struct uncertainty){ .visit = visit,
+		                     .mean = get_larger(usual->mean - median, 0) +
+		                             get_larger(worn->mean - median, 0) + visit / ROOT };
+}
+
+/* Displaces what begin and end use from the cache. */
+static void work(char *bytes)
+{
+	for (unsigned i = 0; i < WORK; i += LINE)
+		((volatile char *)bytes)[i]++;
+}
+
+/* Measures visits of @kind with @n empty ones inside. */
+static void measure(struct thread *t, const struct region_marks *marks, struct samples *s,
+                    enum kind kind, unsigned n)
+{
+	pfm_region_t empty = { "", EMPTY_REGION, 0 }, outer = { "", OUTER_REGION, 0 };
+	pfm_region_t *visited = n ? &outer : &empty;
 	uint64_t wall = 0;
 
 	for (unsigned i = 0; i < VISITS; i++) {
-		marks->begin(outer);
-		for (unsigned k = 0; k < BATCH; k++) {
-			marks->begin(empty);
-			marks->end(empty);
+		if (kind >= WORN_EMPTY)
+			work(s->work);
+		marks->begin(visited);
+		for (unsigned k = 0; k < n; k++) {
+			marks->begin(&empty);
+			marks->end(&empty);
 		}
-		t->probe = words;
+		t->probe = s->now;
 		t->probe_wall = &wall;
-		marks->end(outer);
+		marks->end(visited);
 		t->probe = NULL;
 		for (unsigned w = 0; w < s->words; w++)
-			s->pair[w * VISITS + i] = words[w];
-		s->pair[s->words * VISITS + i] = wall;
+			s->values[kind][w * VISITS + i] = s->now[w];
+		s->values[kind][s->words * VISITS + i] = wall;
 	}
 }
 
-static double divide_by_batch(double batch, double inside)
+/* Computes what an empty visit counts, and what one begin and end add to the visit around them. */
+static void evaluate_word(const struct samples *s, unsigned w, double *inside, double *pair,
+                          struct uncertainty *of_inside, struct uncertainty *of_pair)
 {
-	return batch > inside ? (batch - inside) / BATCH : 0;
+	struct range r[KINDS], one;
+	double batch;
+
+	for (unsigned k = 0; k < KINDS; k++)
+		r[k] = compute_range(s->values[k] + w * VISITS);
+	*inside = r[EMPTY].median;
+	*of_inside = compute_uncertainty(*inside, &r[EMPTY], &r[WORN_EMPTY]);
+	batch = r[BATCHES].median;
+	*pair = batch > *inside ? (batch - *inside) / BATCH : 0;
+	one = (struct range){ *pair - (batch - r[BATCHES].low) / BATCH, *pair,
+		              *pair + (r[BATCHES].high - batch) / BATCH,
+		              *pair + (r[BATCHES].mean - batch) / BATCH };
+	*of_pair = compute_uncertainty(*pair, &one,
+	                               &(struct range){ .high = r[WORN_PAIR].high - *inside,
+	                                                .mean = r[WORN_PAIR].mean - *inside });
 }
 
-static void evaluate_samples(struct samples *s, unsigned round)
+static void evaluate_samples(const struct samples *s, unsigned round)
 {
 	struct layout *l = &pfmi_regions.layout;
 	const struct round *r = &l->rounds[round];
-	double inside;
 
 	for (unsigned g = 0; g < r->n; g++)
 		for (unsigned i = 0; i < r->groups[g].n; i++) {
 			struct region_event *e = &l->events[r->groups[g].events[i]];
-			unsigned w = r->groups[g].word + GROUP_VALUES + i;
 
-			e->cost_inside = compute_median(s->inside + w * VISITS);
-			e->cost_pair = divide_by_batch(compute_median(s->pair + w * VISITS),
-			                               e->cost_inside);
+			evaluate_word(s, r->groups[g].word + GROUP_VALUES + i, &e->cost_inside,
+			              &e->cost_pair, &e->inside, &e->pair);
 		}
-	inside = compute_median(s->inside + s->words * VISITS);
-	if (round == 0) {
-		l->task_inside =
-			r->n && !r->groups[0].n_system
-				? compute_median(s->inside +
-		                                 (r->groups[0].word + GROUP_ENABLED) * VISITS)
-				: 0;
-		l->wall_inside = inside;
-		l->wall_pair = divide_by_batch(compute_median(s->pair + s->words * VISITS), inside);
+	if (round)
+		return;
+	if (r->n && !r->groups[0].n_system) {
+		uint64_t *task = s->values[EMPTY] + (r->groups[0].word + GROUP_ENABLED) * VISITS;
+
+		l->task_inside = compute_range(task).median;
 	}
+	evaluate_word(s, s->words, &l->wall_inside, &l->wall_pair, &l->inside, &l->pair);
+}
+
+static void measure_round(struct thread *t, const struct region_marks *marks, struct samples *s,
+                          unsigned round)
+{
+	pfmi_thread_switch_round(t, round);
+	t->handles++; /* an open handle keeps the thread in the round */
+	measure(t, marks, s, EMPTY, 0);
+	measure(t, marks, s, BATCHES, BATCH);
+	measure(t, marks, s, WORN_EMPTY, 0);
+	measure(t, marks, s, WORN_PAIR, 1);
+	t->handles--;
+	evaluate_samples(s, round);
 }
 
 void pfmi_region_measure_cost(struct thread *t, const struct region_marks *marks)
 {
-	struct layout *l = &pfmi_regions.layout;
+	const struct layout *l = &pfmi_regions.layout;
 	struct samples s = { .words = l->words };
 	size_t n = (size_t)(l->words + 1) * VISITS;
-	uint64_t *memory = calloc(2 * n + l->words + 1, sizeof(*memory));
-	pfm_region_t empty = { "", EMPTY_REGION, 0 }, outer = { "", OUTER_REGION, 0 };
+	uint64_t *memory = calloc(KINDS * n + l->words + 1, sizeof(*memory));
 
-	if (memory) {
-		s.inside = memory;
-		s.pair = memory + n;
-		for (unsigned r = 0; r < l->n_rounds; r++) {
-			pfmi_thread_switch_round(t, r);
-			t->handles++; /* an open handle keeps the thread in the round */
-			measure_inside(t, marks, &empty, &s, memory + 2 * n);
-			measure_nested_visits(t, marks, &empty, &outer, &s, memory + 2 * n);
-			t->handles--;
-			evaluate_samples(&s, r);
-		}
+	s.work = calloc(1, WORK);
+	s.now = memory;
+	for (unsigned k = 0; k < KINDS && memory; k++)
+		s.values[k] = memory + l->words + 1 + k * n;
+	if (memory && s.work) {
+		for (unsigned r = 0; r < l->n_rounds; r++)
+			measure_round(t, marks, &s, r);
 		pfmi_thread_switch_round(t, 0);
 	}
+	free(s.work);
 	free(memory);
 	pfmi_storage_put_costs();
 }

@@ -79,13 +79,10 @@ static bool read_at(const struct reader *in, uint64_t at, void *to, size_t n)
 
 /* ---- names ------------------------------------------------------------------------------- */
 
-/* Names are in the order of their numbers. */
-static bool add_name(struct reader *in, uint32_t number, const char *bytes, uint32_t length)
+bool pfmi_loaded_add_name(struct region_loaded *to, const char *bytes, size_t length)
 {
-	struct region_loaded *to = in->to;
+	const uint32_t number = to->last_number + 1;
 
-	if (number != to->last_number + 1 || number > MAX_NAMES)
-		return fail(in, PFMLIB_ERR_INVAL);
 	if ((number & (number - 1)) == 0 || number == LAST_OWN_REGION + 1) {
 		size_t room = 1;
 		char **more;
@@ -94,17 +91,25 @@ static bool add_name(struct reader *in, uint32_t number, const char *bytes, uint
 			room *= 2;
 		more = realloc(to->names, room * sizeof(*more));
 		if (!more)
-			return fail(in, PFMLIB_ERR_NOMEM);
+			return false;
 		if (!to->names)
 			memset(more, 0, room * sizeof(*more));
 		to->names = more;
 	}
-	to->names[number] = calloc(1, (size_t)length + 1);
+	to->names[number] = calloc(1, length + 1);
 	if (!to->names[number])
-		return fail(in, PFMLIB_ERR_NOMEM);
+		return false;
 	memcpy(to->names[number], bytes, length);
 	to->last_number = number;
 	return true;
+}
+
+/* Names are in the order of their numbers. */
+static bool add_name(struct reader *in, uint32_t number, const char *bytes, uint32_t length)
+{
+	if (number != in->to->last_number + 1 || number > MAX_NAMES)
+		return fail(in, PFMLIB_ERR_INVAL);
+	return pfmi_loaded_add_name(in->to, bytes, length) || fail(in, PFMLIB_ERR_NOMEM);
 }
 
 static bool read_names(struct reader *in, const struct region_chunk *c)
@@ -400,7 +405,9 @@ static bool read_header(struct reader *in)
 	    memcmp(h->magic, REGION_FILE_MAGIC, sizeof(h->magic)) != 0 ||
 	    h->version != REGION_FILE_VERSION || h->order != REGION_FILE_ORDER || h->pid <= 0 ||
 	    !is_finite_cost(h->wall_inside) || !is_finite_cost(h->wall_pair) ||
-	    !is_finite_cost(h->task_inside))
+	    !is_finite_cost(h->task_inside) || !is_finite_cost(h->inside.mean) ||
+	    !is_finite_cost(h->inside.visit) || !is_finite_cost(h->pair.mean) ||
+	    !is_finite_cost(h->pair.visit))
 		return fail(in, PFMLIB_ERR_INVAL);
 	in->size = (uint64_t)s.st_size;
 	h->program[sizeof(h->program) - 1] = '\0';
@@ -441,6 +448,8 @@ static bool read_file(struct reader *in)
 	in->to->layout.wall_inside = in->header.wall_inside;
 	in->to->layout.wall_pair = in->header.wall_pair;
 	in->to->layout.task_inside = in->header.task_inside;
+	in->to->layout.inside = in->header.inside;
+	in->to->layout.pair = in->header.pair;
 	if (!for_each_chunk(in, read_second))
 		return false;
 	return pfmi_results_add_sums(in->r, &in->rows) || fail(in, PFMLIB_ERR_NOMEM);

@@ -16,8 +16,10 @@
  *   output.c    paths of the files of a process, and messages about them
  *   attach.c    the file of sums of a process, from its creation on
  *   thread.c    threads: made at their first region, kept when they end, and what a fork leaves
+ *   subtract.c  costs of begin and end in a row, and how far they are known
  *   results.c   sums over threads, costs subtracted, metrics
  *   load.c      results from a file of sums
+ *   merge.c     results of several processes as one
  *   text.c      the text that a format writes to
  *   write*.c    formats
  *   start.c     configuration, start, and the end of the process
@@ -107,6 +109,12 @@ struct round {
 	unsigned sums;  /* index of its sums in those of an entry */
 };
 
+/* How far a measured cost is known, as half-widths of 95 % intervals. */
+struct uncertainty {
+	double mean;  /* of the median as the mean of many visits */
+	double visit; /* of a single visit */
+};
+
 struct region_event {
 	char *name, *unit, *why, *remedy, *cpus;
 	perfmon_attr_t attr;
@@ -117,6 +125,7 @@ struct region_event {
 	bool countable, soft, system;
 	int n_cpu_fds, *cpu_fds; /* event of the whole machine: one descriptor for each CPU */
 	double cost_inside, cost_pair;
+	struct uncertainty inside, pair; /* of the costs */
 };
 
 struct layout {
@@ -132,6 +141,7 @@ struct layout {
 	unsigned n_fds;
 	unsigned n_metrics;
 	double wall_inside, wall_pair, task_inside; /* nanoseconds */
+	struct uncertainty inside, pair;            /* of the first two */
 	bool is_pretended; /* the machine is a pretended one: no count is exact */
 };
 
@@ -446,6 +456,7 @@ struct region_process {
 	int pid, rank; /* rank: -1 if the environment has none */
 	bool has_ended, is_incomplete;
 	uint64_t start_time;
+	uint64_t more; /* other processes whose results were added */
 	char program[64];
 };
 
@@ -531,6 +542,30 @@ bool pfmi_regions_start_from_environment(bool *is_first);
 /* pfm_start_regions() except for the measurement. */
 int pfmi_regions_start(const pfm_regions_options_t *options, bool *is_first, pfm_error_t *error);
 
+/* ---- subtract.c -------------------------------------------------------------------------- */
+
+/* What begin and end have counted in visits and in those inside. */
+struct overhead {
+	uint64_t cost, error; /* error: half-width of its 95 % interval */
+	double mean, visit;   /* uncertainty of the cost of a visit with those inside it */
+};
+
+/* Square root, because the library does not use libm. */
+double pfmi_region_compute_root(double v);
+/* @value as an integer, 0 if it is negative. */
+uint64_t pfmi_region_round(double value);
+/* The overhead of @visits with @pairs visits inside them, of event @e; NULL: of the wall time. */
+struct overhead pfmi_region_compute_overhead(const struct layout *l, const struct region_event *e,
+                                             uint64_t visits, uint64_t pairs);
+/* The overhead in own counts. These leave out what one of the @children visits directly inside
+ * counts itself, but contain the rest of what its begin and end cost. */
+struct overhead pfmi_region_compute_own_overhead(const struct layout *l,
+                                                 const struct region_event *e, uint64_t visits,
+                                                 uint64_t children);
+/* 0 if @value of @visits, without the cost @o, is distinguishable from 0. Otherwise the number of
+ * visits after which the error of a visit is half its value; UINT64_MAX if no number is enough. */
+uint64_t pfmi_region_find_enough_visits(uint64_t value, uint64_t visits, const struct overhead *o);
+
 /* ---- results.c --------------------------------------------------------------------------- */
 
 struct result_row {
@@ -556,6 +591,8 @@ struct pfm_region_results {
 
 /* Adds a row of zeros to @r, which has room for *@size rows. NULL without memory. */
 struct result_row *pfmi_results_add_row(pfm_region_results_t *r, unsigned *size);
+/* Orders rows by region in the order of their first begin, then by parent, then by thread. */
+int pfmi_results_compare_rows(const void *a, const void *b);
 /* Fills @row from @e, which no thread may be writing. False if it has no visit: free the row. */
 bool pfmi_results_fill_row(const pfm_region_results_t *r, struct result_row *row,
                            const struct entry *e, int tid);
@@ -581,6 +618,8 @@ struct region_loaded {
 };
 
 void pfmi_region_unload(struct region_loaded *loaded);
+/* Gives the next number to a name. False without memory. */
+bool pfmi_loaded_add_name(struct region_loaded *to, const char *bytes, size_t length);
 
 /* Returns the numbers of the threads that @r has results of, sorted; free(3) them. NULL without
  * memory. */

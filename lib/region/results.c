@@ -70,8 +70,7 @@ static bool add_thread_rows(pfm_region_results_t *r, const struct thread *t, str
 	return true;
 }
 
-/* Orders rows by region in the order of their first begin, then by parent, then by thread. */
-static int compare_rows(const void *a, const void *b)
+int pfmi_results_compare_rows(const void *a, const void *b)
 {
 	const struct result_row *x = a, *y = b;
 
@@ -99,7 +98,7 @@ bool pfmi_results_add_sums(pfm_region_results_t *r, unsigned *size)
 
 	if (!n)
 		return true;
-	qsort(r->rows, n, sizeof(*r->rows), compare_rows);
+	qsort(r->rows, n, sizeof(*r->rows), pfmi_results_compare_rows);
 	for (unsigned i = 0; i < n; i++) {
 		bool is_new = i == 0 || r->rows[i].region != r->rows[i - 1].region ||
 		              r->rows[i].parent != r->rows[i - 1].parent;
@@ -114,7 +113,7 @@ bool pfmi_results_add_sums(pfm_region_results_t *r, unsigned *size)
 		}
 		add_to_sum(r->layout, &r->rows[first], &r->rows[i]);
 	}
-	qsort(r->rows, r->n, sizeof(*r->rows), compare_rows);
+	qsort(r->rows, r->n, sizeof(*r->rows), pfmi_results_compare_rows);
 	for (unsigned i = 0; i < r->n; i++)
 		if (r->rows[i].tid == -2)
 			r->rows[i].tid = 0;
@@ -180,42 +179,27 @@ int *pfmi_region_list_threads(const pfm_region_results_t *r, unsigned *n)
 
 /* ---- costs ------------------------------------------------------------------------------- */
 
-static uint64_t round_to_integer(double v)
-{
-	return !(v > 0) ? 0 : v >= 18446744073709549568.0 ? UINT64_MAX : (uint64_t)(v + 0.5);
-}
-
 static uint64_t subtract_cost(uint64_t value, uint64_t cost)
 {
 	return value > cost ? value - cost : 0;
 }
 
-static uint64_t compute_wall_cost(const struct layout *l, const struct times *t)
+static struct overhead get_wall_overhead(const struct layout *l, const struct times *t)
 {
-	return round_to_integer((double)t->outermost * l->wall_inside +
-	                        (double)t->pairs * l->wall_pair);
+	return pfmi_region_compute_overhead(l, NULL, t->outermost, t->pairs);
 }
 
 /* The task time is read with the counts. */
 static uint64_t compute_task_cost(const struct layout *l, const struct times *t)
 {
-	return round_to_integer((double)t->task_visits * l->task_inside +
-	                        (double)t->pairs * l->wall_pair);
+	return pfmi_region_round((double)t->task_visits * l->task_inside +
+	                         (double)t->pairs * l->wall_pair);
 }
 
-static uint64_t compute_inclusive_cost(const struct tally *t, const struct region_event *e)
+static struct overhead get_count_overhead(const struct layout *l, const struct tally *t,
+                                          const struct region_event *e)
 {
-	return round_to_integer((double)t->visits * e->cost_inside +
-	                        (double)t->pairs * e->cost_pair);
-}
-
-/* The exclusive count leaves out what a visit directly inside counts itself, but contains the rest
- * of what its begin and end cost. */
-static uint64_t compute_exclusive_cost(uint64_t visits, uint64_t children, double inside,
-                                       double pair)
-{
-	return round_to_integer((double)visits * inside +
-	                        (double)children * (pair > inside ? pair - inside : 0));
+	return pfmi_region_compute_overhead(l, e, t->visits, t->pairs);
 }
 
 static bool is_costly_count(uint64_t cost, uint64_t of)
@@ -241,10 +225,10 @@ static double compute_variance(double m2, uint64_t n)
 
 static bool is_costly_row(const struct layout *l, const struct result_row *row)
 {
-	if (is_costly_count(compute_wall_cost(l, &row->times), row->times.wall))
+	if (is_costly_count(get_wall_overhead(l, &row->times).cost, row->times.wall))
 		return true;
 	for (unsigned i = 0; i < l->n_events; i++)
-		if (is_costly_count(compute_inclusive_cost(&row->tallies[i], &l->events[i]),
+		if (is_costly_count(get_count_overhead(l, &row->tallies[i], &l->events[i]).cost,
 		                    row->tallies[i].inclusive))
 			return true;
 	return false;
@@ -255,36 +239,39 @@ int pfm_describe_region(const pfm_region_results_t *r, unsigned i, pfm_region_in
 	const struct layout *l = r ? r->layout : NULL;
 	const struct result_row *row = r && i < r->n ? &r->rows[i] : NULL;
 	const struct times *t = row ? &row->times : NULL;
-	bool subtract;
-	uint64_t each;
+	struct overhead all = { 0 }, own = { 0 };
+	uint64_t each = 0, task = 0;
 
 	if (!r || !row)
 		return r ? PFMLIB_ERR_NOTFOUND : PFMLIB_ERR_INVAL;
-	subtract = !(r->flags & PFM_REGIONS_NO_SUBTRACT);
-	each = subtract ? round_to_integer(l->wall_inside) : 0;
-	return copy_result(
-		info, BASE_FIRST_SIZE_OF(info),
-		&(pfm_region_info_t){
-			.region = pfmi_results_get_name(r, row->region),
-			.parent = pfmi_results_get_name(r, row->parent),
-			.thread = row->tid,
-			.costly = is_costly_row(l, row),
-			.visits = t->visits,
-			.outermost = t->outermost,
-			.unfinished = row->open,
-			.wall = subtract_cost(t->wall, subtract ? compute_wall_cost(l, t) : 0),
-			.exclusive = subtract_cost(
-				t->exclusive,
-				subtract ? compute_exclusive_cost(t->visits, t->children,
-	                                                          l->wall_inside, l->wall_pair)
-					 : 0),
-			.wall_min = subtract_cost(t->min, each),
-			.wall_max = subtract_cost(t->max, each),
-			.wall_variance = compute_variance(t->m2, t->outermost),
-			.task = subtract_cost(t->task, subtract ? compute_task_cost(l, t) : 0),
-			.task_visits = t->task_visits,
-			.threads = row->threads },
-		sizeof(*info));
+	if (!(r->flags & PFM_REGIONS_NO_SUBTRACT)) {
+		all = get_wall_overhead(l, t);
+		own = pfmi_region_compute_own_overhead(l, NULL, t->visits, t->children);
+		each = pfmi_region_round(l->wall_inside);
+		task = compute_task_cost(l, t);
+	}
+	return copy_result(info, BASE_FIRST_SIZE_OF(info),
+	                   &(pfm_region_info_t){
+				   .region = pfmi_results_get_name(r, row->region),
+				   .parent = pfmi_results_get_name(r, row->parent),
+				   .thread = row->tid,
+				   .costly = is_costly_row(l, row),
+				   .visits = t->visits,
+				   .outermost = t->outermost,
+				   .unfinished = row->open,
+				   .wall = subtract_cost(t->wall, all.cost),
+				   .exclusive = subtract_cost(t->exclusive, own.cost),
+				   .wall_min = subtract_cost(t->min, each),
+				   .wall_max = subtract_cost(t->max, each),
+				   .wall_variance = compute_variance(t->m2, t->outermost),
+				   .task = subtract_cost(t->task, task),
+				   .task_visits = t->task_visits,
+				   .threads = row->threads,
+				   .wall_error = all.error,
+				   .exclusive_error = own.error,
+				   .enough_visits = pfmi_region_find_enough_visits(
+					   subtract_cost(t->wall, all.cost), t->outermost, &all) },
+	                   sizeof(*info));
 }
 
 /* The quality of a count by a PMU. */
@@ -319,35 +306,39 @@ int pfm_region_count(const pfm_region_results_t *r, unsigned i, unsigned event,
 	const struct layout *l = r ? r->layout : NULL;
 	const struct region_event *e = l && event < l->n_events ? &l->events[event] : NULL;
 	const struct tally *t = r && i < r->n && e ? &r->rows[i].tallies[event] : NULL;
-	uint64_t cost, exclusive, each;
+	struct overhead all, own = { 0 }, in_count = { 0 };
 	pfm_quality_t quality;
+	uint64_t each = 0;
 
 	if (!t)
 		return r ? PFMLIB_ERR_NOTFOUND : PFMLIB_ERR_INVAL;
 	quality = get_count_quality(&r->rows[i], t, e);
-	cost = compute_inclusive_cost(t, e);
-	exclusive = compute_exclusive_cost(t->exclusive_visits, t->children, e->cost_inside,
-	                                   e->cost_pair);
-	each = round_to_integer(e->cost_inside);
-	if (r->flags & PFM_REGIONS_NO_SUBTRACT)
-		exclusive = each = 0;
+	all = get_count_overhead(l, t, e);
+	if (!(r->flags & PFM_REGIONS_NO_SUBTRACT)) {
+		in_count = all;
+		own = pfmi_region_compute_own_overhead(l, e, t->exclusive_visits, t->children);
+		each = pfmi_region_round(e->cost_inside);
+	}
 	return copy_result(
 		count, BASE_FIRST_SIZE_OF(count),
 		&(pfm_region_count_t){
-			.inclusive = subtract_cost(t->inclusive,
-	                                           r->flags & PFM_REGIONS_NO_SUBTRACT ? 0 : cost),
-			.exclusive = subtract_cost(t->exclusive, exclusive),
+			.inclusive = subtract_cost(t->inclusive, in_count.cost),
+			.exclusive = subtract_cost(t->exclusive, own.cost),
 			.visits = t->visits,
 			.exclusive_visits = t->exclusive_visits,
 			.min = subtract_cost(t->min, each),
 			.max = subtract_cost(t->max, each),
 			.variance = compute_variance(t->m2, t->visits),
-			.overhead = cost,
+			.overhead = all.cost,
 			.quality = l->is_pretended && quality <= PFM_QUALITY_PARTIAL
 	                                   ? PFM_QUALITY_PRETENDED
 	                                   : quality,
 			.cause = get_count_cause(l, e, quality),
-			.scale = e->scale },
+			.scale = e->scale,
+			.error = in_count.error,
+			.exclusive_error = own.error,
+			.enough_visits = pfmi_region_find_enough_visits(
+				subtract_cost(t->inclusive, in_count.cost), t->visits, &in_count) },
 		sizeof(*count));
 }
 
@@ -355,7 +346,7 @@ bool pfmi_slice_get_count(const pfm_region_results_t *r, const struct visit_slic
                           uint64_t *count)
 {
 	const struct region_event *e = &r->layout->events[k];
-	uint64_t cost = round_to_integer(e->cost_inside + (double)s->pairs * e->cost_pair);
+	uint64_t cost = pfmi_region_round(e->cost_inside + (double)s->pairs * e->cost_pair);
 
 	if (s->counts[k] == SLICE_NOT_COUNTED)
 		return false;
@@ -397,7 +388,9 @@ static int describe_event(const struct layout *l, unsigned i, pfm_region_event_t
 	                               .round = e->round,
 	                               .n_rounds = e->soft || e->system ? 1 : l->n_rounds,
 	                               .cost_inside = e->cost_inside,
-	                               .cost_pair = e->cost_pair },
+	                               .cost_pair = e->cost_pair,
+	                               .inside_error = e->inside.visit,
+	                               .pair_error = e->pair.visit },
 		sizeof(*event));
 }
 
@@ -443,7 +436,8 @@ int pfm_describe_region_process(const pfm_region_results_t *r, pfm_region_proces
 	                                            .is_incomplete = r->process.is_incomplete,
 	                                            .start_time = r->process.start_time,
 	                                            .unfinished = open,
-	                                            .n_regions = r->n },
+	                                            .n_regions = r->n,
+	                                            .n_processes = 1 + r->process.more },
 	                   sizeof(*process));
 }
 
@@ -468,8 +462,8 @@ static void fill_counts(const pfm_region_results_t *r, unsigned i, pfm_count_t *
 		counts[k].raw = c.inclusive;
 		counts[k].value = c.visits == visits
 		                          ? c.inclusive
-		                          : round_to_integer((double)c.inclusive /
-		                                             (double)c.visits * (double)visits);
+		                          : pfmi_region_round((double)c.inclusive /
+		                                              (double)c.visits * (double)visits);
 		counts[k].enabled = counts[k].running = r->rows[i].times.wall;
 	}
 }

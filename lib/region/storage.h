@@ -19,11 +19,12 @@
 #define PERFMON_REGION_STORAGE_H
 
 #include <stdint.h>
+#include "region/region.h"
 
 #define REGION_FILE_MAGIC "PFMREGN\n"
 
 enum {
-	REGION_FILE_VERSION = 1,
+	REGION_FILE_VERSION = 2,
 	REGION_FILE_ORDER = 0x01020304,
 	REGION_FILE_PAGE = 4096,
 	REGION_PROGRAM_SIZE = 64,
@@ -46,6 +47,7 @@ struct region_file_header {
 	uint64_t merge_target, merge_source; /* slots; target 0: no merge is in progress */
 	uint64_t merges; /* number of merges, for readers of a running process */
 	char program[REGION_PROGRAM_SIZE];
+	struct uncertainty inside, pair; /* of the costs of the wall time */
 };
 
 enum region_chunk_kind {
@@ -75,6 +77,7 @@ struct region_chunk {
 /* One event in CHUNK_EVENTS, behind the number of events and the length of their list. */
 struct region_file_event {
 	double scale, inside, pair;
+	struct uncertainty of_inside, of_pair;
 	int32_t quality, cause;
 	uint32_t round, flags;            /* REGION_EVENT_* */
 	uint32_t name, unit, why, remedy; /* lengths; the bytes follow */

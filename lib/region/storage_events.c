@@ -39,6 +39,8 @@ static void put_event(char *to, size_t *at, const struct region_event *e)
 		.scale = e->scale,
 		.inside = e->cost_inside,
 		.pair = e->cost_pair,
+		.of_inside = e->inside,
+		.of_pair = e->pair,
 		.quality = (int32_t)e->quality,
 		.cause = (int32_t)e->cause,
 		.round = e->round,
@@ -122,15 +124,23 @@ static bool is_cost(double value)
 	return isfinite(value) && value >= 0;
 }
 
+static bool is_uncertainty(const struct uncertainty *u)
+{
+	return is_cost(u->mean) && is_cost(u->visit);
+}
+
 static bool read_event(struct input *in, struct region_file_event *f, struct region_event *e)
 {
 	if (!get_bytes(in, f, sizeof(*f)) || !is_cost(f->scale) || !is_cost(f->inside) ||
-	    !is_cost(f->pair) || f->quality < 0 || f->quality > INT8_MAX || f->cause < 0 ||
-	    f->cause > INT8_MAX || f->round > MAX_FILE_GROUPS)
+	    !is_cost(f->pair) || !is_uncertainty(&f->of_inside) || !is_uncertainty(&f->of_pair) ||
+	    f->quality < 0 || f->quality > INT8_MAX || f->cause < 0 || f->cause > INT8_MAX ||
+	    f->round > MAX_FILE_GROUPS)
 		return false;
 	e->scale = f->scale;
 	e->cost_inside = f->inside;
 	e->cost_pair = f->pair;
+	e->inside = f->of_inside;
+	e->pair = f->of_pair;
 	e->quality = (pfm_quality_t)f->quality;
 	e->cause = (pfm_cause_t)f->cause;
 	e->round = f->round;

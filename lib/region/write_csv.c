@@ -41,15 +41,18 @@ static void put_event(FILE *out, const pfm_region_results_t *r, unsigned i, unsi
 		        c.exclusive, c.min, c.max);
 	else
 		fprintf(out, ",,,,");
-	fprintf(out, "%" PRIu64 ",%s,%" PRIu64 "\n", c.visits, pfm_quality_name(c.quality),
+	fprintf(out, "%" PRIu64 ",%s,%" PRIu64 ",", c.visits, pfm_quality_name(c.quality),
 	        c.overhead);
+	if (pfmi_region_has_count(&c))
+		fprintf(out, "%" PRIu64, c.error);
+	fputc('\n', out);
 }
 
 bool pfmi_region_write_csv(FILE *out, const pfm_region_results_t *r)
 {
 	fprintf(out, "process,region,parent,thread,visits,wall_ns,wall_exclusive_ns,task_"
 	             "ns,event,inclusive,exclusive,min,max,counted_visits,"
-	             "quality,overhead\n");
+	             "quality,overhead,error\n");
 	for (unsigned i = 0; i < r->n; i++) {
 		pfm_region_info_t info = PFM_INIT(info);
 		unsigned n = r->layout->n_events;
@@ -61,7 +64,7 @@ bool pfmi_region_write_csv(FILE *out, const pfm_region_results_t *r)
 		}
 		if (!n) {
 			put_start(out, r, &info);
-			fprintf(out, ",,,,,,,,\n");
+			fprintf(out, ",,,,,,,,,\n");
 		}
 	}
 	return true;

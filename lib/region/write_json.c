@@ -20,6 +20,19 @@ static void put_variance(FILE *out, double variance)
 		put_real(out, "variance", variance);
 }
 
+/* Writes the error of a value, and whether the value is larger. */
+static void put_error(FILE *out, uint64_t error, uint64_t own, uint64_t enough)
+{
+	fprintf(out, ",\"error\":%" PRIu64 ",\"exclusive_error\":%" PRIu64, error, own);
+	if (!enough)
+		return;
+	fprintf(out, ",\"too_short\":true,\"enough_visits\":");
+	if (enough == UINT64_MAX)
+		fprintf(out, "null");
+	else
+		fprintf(out, "%" PRIu64, enough);
+}
+
 static void put_text(FILE *out, const char *key, const char *text)
 {
 	fprintf(out, ",\"%s\":", key);
@@ -34,6 +47,8 @@ static void put_process(FILE *out, const pfm_region_results_t *r)
 		fprintf(out, ",\"rank\":%d", r->process.rank);
 	else
 		fprintf(out, ",\"rank\":null");
+	if (r->process.more)
+		fprintf(out, ",\"processes\":%" PRIu64, 1 + r->process.more);
 	fprintf(out, ",\"ended\":%s", r->process.has_ended ? "true" : "false");
 	fprintf(out, ",\"subtracted\":%s,\"missed\":%" PRIu64 ",\"unmatched\":%" PRIu64,
 	        r->flags & PFM_REGIONS_NO_SUBTRACT ? "false" : "true", r->missed, r->unmatched);
@@ -51,6 +66,8 @@ static void put_process(FILE *out, const pfm_region_results_t *r)
 		        e.n_rounds, e.whole_machine ? "true" : "false");
 		put_real(out, "inside", e.cost_inside);
 		put_real(out, "pair", e.cost_pair);
+		put_real(out, "inside_error", e.inside_error);
+		put_real(out, "pair_error", e.pair_error);
 		put_text(out, "why", e.why);
 		put_text(out, "remedy", e.remedy);
 		fprintf(out, "}");
@@ -73,6 +90,7 @@ static void put_count(FILE *out, const pfm_region_results_t *r, unsigned i, unsi
 		        ",\"max\":%" PRIu64,
 		        c.inclusive, c.exclusive, c.min, c.max);
 		put_variance(out, c.variance);
+		put_error(out, c.error, c.exclusive_error, c.enough_visits);
 	} else {
 		fprintf(out, ",\"inclusive\":null,\"exclusive\":null,\"min\":null,\"max\":"
 		             "null,\"variance\":null");
@@ -130,6 +148,7 @@ static void put_row(FILE *out, const pfm_region_results_t *r, unsigned i)
 	        info.costly ? "true" : "false", info.wall, info.exclusive, info.wall_min,
 	        info.wall_max);
 	put_variance(out, info.wall_variance);
+	put_error(out, info.wall_error, info.exclusive_error, info.enough_visits);
 	if (info.task_visits)
 		fprintf(out, "},\"task_ns\":%" PRIu64 ",\"counts\":[", info.task);
 	else

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "base/text_output.h"
@@ -62,21 +63,6 @@ static void put_part(FILE *out, size_t *used, const char *text)
 	*used += 2 + length;
 }
 
-/* Newton's method, because the library does not use libm. */
-static double compute_root(double v)
-{
-	double x = v > 1 ? v : 1;
-
-	while (v > 0) {
-		double next = (x + v / x) / 2;
-
-		if (next >= x)
-			return x;
-		x = next;
-	}
-	return 0;
-}
-
 static void put_plural(FILE *out, uint64_t n, const char *what)
 {
 	char buf[32];
@@ -118,6 +104,10 @@ static void put_times(FILE *out, const pfm_region_info_t *info)
 	                       format_duration(info->exclusive, two));
 	if (info->task_visits)
 		used += (size_t)fprintf(out, ", on a CPU %s", format_duration(info->task, one));
+	if (info->wall_error) {
+		snprintf(text, sizeof(text), "+- %s", format_duration(info->wall_error, one));
+		put_part(out, &used, text);
+	}
 	if (info->outermost > 1) {
 		snprintf(text, sizeof(text), "a visit %s to %s",
 		         format_duration(info->wall_min, one),
@@ -178,7 +168,7 @@ static void put_spread(FILE *out, size_t *used, const pfm_region_event_t *e,
                        const pfm_region_count_t *c)
 {
 	char text[3 * VALUE_SIZE], least[VALUE_SIZE], most[VALUE_SIZE], deviation[VALUE_SIZE];
-	const double root = compute_root(c->variance);
+	const double root = pfmi_region_compute_root(c->variance);
 
 	snprintf(text, sizeof(text), "a visit %s to %s, deviation %s",
 	         format_value(e, c->min, c->scale, least), format_value(e, c->max, c->scale, most),
@@ -197,6 +187,10 @@ static void put_count(FILE *out, const pfm_region_info_t *info, const pfm_region
 	used = (size_t)fprintf(out, "%*s  %-*s  own %s", COUNT_COLUMNS,
 	                       format_value(e, c->inclusive, c->scale, text), NAME_COLUMNS, e->name,
 	                       format_value(e, c->exclusive, c->scale, own));
+	if (c->error) {
+		snprintf(text, sizeof(text), "+- %s", format_value(e, c->error, c->scale, own));
+		put_part(out, &used, text);
+	}
 	if (c->visits > 1)
 		put_spread(out, &used, e, c);
 	if (c->quality == PFM_QUALITY_PRETENDED)
@@ -230,6 +224,55 @@ static void put_metrics(FILE *out, const pfm_region_results_t *r, unsigned i)
 	}
 }
 
+/* Values whose intervals contain 0. */
+struct short_values {
+	FILE *names; /* to a text in memory */
+	unsigned n;
+	uint64_t most; /* visits that the values need which a number of visits helps */
+};
+
+static void add_short_value(struct short_values *s, const char *name, uint64_t enough)
+{
+	if (!enough || !s->names)
+		return;
+	fprintf(s->names, "%s%s", s->n++ ? ", " : "", name);
+	if (enough != UINT64_MAX && enough > s->most)
+		s->most = enough;
+}
+
+/* Writes which values of row @i are not larger than the error of the subtracted cost. */
+static void put_short_values(FILE *out, const pfm_region_results_t *r, unsigned i,
+                             const pfm_region_info_t *info)
+{
+	char *names = NULL, *text = NULL;
+	size_t size;
+	struct short_values s = { .names = open_memstream(&names, &size) };
+	int length = -1;
+
+	add_short_value(&s, "wall", info->enough_visits);
+	for (unsigned k = 0; k < r->layout->n_events; k++) {
+		pfm_region_event_t e = PFM_INIT(e);
+		pfm_region_count_t c = PFM_INIT(c);
+
+		pfmi_results_describe_event(r, k, &e);
+		pfm_region_count(r, i, k, &c);
+		if (pfmi_region_has_count(&c))
+			add_short_value(&s, e.name, c.enough_visits);
+	}
+	if (s.names && !fclose(s.names) && s.n)
+		length = s.most ? asprintf(&text,
+		                           "[too short to measure: %s: use --visits %" PRIu64
+		                           " or count more work]",
+		                           names, s.most)
+		                : asprintf(&text, "[too short to measure: %s: count more work]",
+		                           names);
+	if (length > 0) {
+		put_wrapped(out, text);
+		free(text);
+	}
+	free(names);
+}
+
 static void put_row(FILE *out, const pfm_region_results_t *r, unsigned i)
 {
 	pfm_region_info_t info = PFM_INIT(info);
@@ -238,6 +281,7 @@ static void put_row(FILE *out, const pfm_region_results_t *r, unsigned i)
 	if (info.thread && !(r->flags & PFM_REGIONS_PER_THREAD))
 		return;
 	put_heading(out, &info);
+	put_short_values(out, r, i, &info);
 	put_times(out, &info);
 	for (unsigned k = 0; k < r->layout->n_events; k++) {
 		pfm_region_event_t e = PFM_INIT(e);
@@ -283,7 +327,10 @@ bool pfmi_region_write_table(FILE *out, const pfm_region_results_t *r)
 {
 	fputs("Regions of ", out);
 	base_put_line(out, r->process.program);
-	fprintf(out, ", process %d", r->process.pid);
+	if (r->process.more)
+		fprintf(out, ", %" PRIu64 " processes", 1 + r->process.more);
+	else
+		fprintf(out, ", process %d", r->process.pid);
 	if (r->process.rank >= 0)
 		fprintf(out, ", rank %d", r->process.rank);
 	fputs("\n", out);

@@ -26,6 +26,7 @@ static const struct {
 	{ "regions", STAT_REGIONS | STAT_REGION_COMMANDS },
 	{ "regions-system", STAT_REGIONS | STAT_REGION_COMMANDS },
 	{ "no-subtract", STAT_REGIONS | STAT_REGION_COMMANDS },
+	{ "visits", STAT_REGIONS },
 	{ "fail-above", STAT_COMMANDS | STAT_REGION_COMMANDS },
 };
 

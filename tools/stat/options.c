@@ -33,6 +33,7 @@ enum {
 	OPT_REGIONS_SYSTEM,
 	OPT_NO_SUBTRACT,
 	OPT_FAIL_ABOVE,
+	OPT_VISITS,
 	OPT_NO_HEADER,
 	OPT_CONTROL,
 	OPT_ROTATE,
@@ -113,6 +114,8 @@ const struct command_option stat_options[] = {
 	  "with --regions: count system-wide the events that exist only for whole CPUs" },
 	{ OPT_NO_SUBTRACT, "no-subtract", NULL,
 	  "with --regions: do not subtract the cost of begin and end from the counts" },
+	{ OPT_VISITS, "visits", "N",
+	  "with --regions: run the command again until each region has N visits; print the sums" },
 	{ OPT_FAIL_ABOVE, "fail-above", "PERCENT",
 	  "with OLD :: NEW: exit with status 1 if a value grew significantly by more than "
 	  "PERCENT" },
@@ -329,6 +332,10 @@ static int parse_stat_option(struct command_args *args, struct stat_job *job, in
 		                                  value);
 	case OPT_REGIONS: job->regions.format = value ? value : "table"; break;
 	case OPT_REGIONS_SYSTEM: job->regions.has_system = true; break;
+	case OPT_VISITS:
+		return option_number(args, "--visits", value, 1, UINT32_MAX, &job->regions.visits)
+		               ? -1
+		               : args->status;
 	case OPT_FAIL_ABOVE:
 		job->regions.has_limit = true;
 		return option_percent(args, "--fail-above", value, 1e6, &job->regions.limit)

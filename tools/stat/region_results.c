@@ -5,6 +5,7 @@
  * Programs with an older library write results in the format themselves. */
 #include "stat/region_results.h"
 #include "common/pfm.h"
+#include "stat/region_text.h"
 #include "stat/stat.h"
 
 #include <dirent.h>
@@ -18,83 +19,6 @@
 #include <unistd.h>
 
 #include <perfmon/region.h>
-
-/* ---- formats ----------------------------------------------------------------------------- */
-
-/* Lines of each process's text that the joined text has once: the first ones and the last one. */
-static const struct {
-	const char *name;
-	bool has_head, has_tail;
-	const char *suffix; /* of the file of each process; NULL: processes share a text */
-} formats[] = {
-	{ "table", false, false, NULL },   { "json", false, false, NULL },
-	{ "csv", true, false, NULL },      { "likwid", false, false, ".txt" },
-	{ "papi", false, false, ".json" }, { "chrome", true, true, NULL },
-	{ "firefox", true, true, NULL },
-};
-
-enum { FORMATS = sizeof(formats) / sizeof(formats[0]) };
-
-static unsigned find_format(const char *name)
-{
-	unsigned i = 0;
-
-	while (i < FORMATS && strcmp(formats[i].name, name) != 0)
-		i++;
-	return i;
-}
-
-bool is_one_file_each(const char *name)
-{
-	return formats[find_format(name)].suffix != NULL;
-}
-
-bool is_region_format(const char *name)
-{
-	return find_format(name) < FORMATS;
-}
-
-/* Text of several processes in the making. */
-struct join {
-	FILE *out;
-	bool has_head, has_tail;
-	unsigned run;  /* number for the first line of each process, in JSON; 0: none */
-	bool is_begun; /* the lines at the beginning are written */
-	char *tail;    /* the line that ends the text if no other part follows */
-	size_t tail_room;
-};
-
-/* Adds the text of a process. Writes each line after reading the next one, because the last line
- * may be one that is written once. */
-static bool join_text(struct join *join, FILE *in)
-{
-	char *line = NULL;
-	size_t size = 0, n = 0;
-
-	for (; getline(&line, &size, in) > 0; n++) {
-		char *before = join->tail;
-		size_t before_room = join->tail_room;
-
-		if (!join->has_tail) {
-			if (!n && join->run)
-				fprintf(join->out, "{\"run\":%u,%s", join->run, line + 1);
-			else if (n || !join->has_head || !join->is_begun)
-				fputs(line, join->out);
-			continue;
-		}
-		if (n == 1 && join->is_begun)
-			fputc(',', join->out);
-		else if (n)
-			fputs(before, join->out);
-		join->tail = line;
-		join->tail_room = size;
-		line = before;
-		size = before_room;
-	}
-	join->is_begun = join->is_begun || n > 0;
-	free(line);
-	return n > 0;
-}
 
 /* ---- processes --------------------------------------------------------------------------- */
 
@@ -232,62 +156,6 @@ static bool is_same_process(const char *a, const char *b)
 	return x[0] == y[0];
 }
 
-/* Writes @r in @format into memory, for join_text(); NULL on failure. */
-static FILE *write_text(const pfm_region_results_t *r, const char *format)
-{
-	int fd = memfd_create("regions", MFD_CLOEXEC);
-	FILE *text;
-
-	if (fd < 0)
-		return NULL;
-	if (pfm_write_regions(r, fd, format) || lseek(fd, 0, SEEK_SET) != 0 ||
-	    !(text = fdopen(fd, "r"))) {
-		close(fd);
-		return NULL;
-	}
-	return text;
-}
-
-/* Copies @text to a file of its own, with the number of the rank or the next free one. */
-static bool write_file(const struct region_collection *to, const char *suffix, int rank, FILE *text)
-{
-	unsigned number = rank >= 0 ? (unsigned)rank : to->n_written;
-	char path[REGION_PATH_SIZE + 64];
-	FILE *out;
-	int c, fd;
-
-	do {
-		snprintf(path, sizeof(path), "%srank_%06u%s", to->folder, number++, suffix);
-		fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-	} while (fd < 0 && errno == EEXIST);
-	out = fd < 0 ? NULL : fdopen(fd, "w");
-	if (!out) {
-		fprintf(stderr, "%s: %s: %s\n", program_name, path, strerror(errno));
-		if (fd >= 0)
-			close(fd);
-		return false;
-	}
-	while ((c = getc(text)) != EOF)
-		putc(c, out);
-	return fclose(out) == 0;
-}
-
-/* Adds the text of a process. Formats of one process for each file need a folder for several. */
-static bool add_text(struct region_collection *to, struct join *join, int rank, FILE *text)
-{
-	const char *suffix = formats[find_format(to->format)].suffix;
-
-	if (suffix && to->folder)
-		return write_file(to, suffix, rank, text);
-	if (!suffix || !to->n_written)
-		return join_text(join, text);
-	fprintf(stderr,
-	        "%s: %s has one file for each process: name a new folder, -o FOLDER/, to get those "
-	        "of all\n",
-	        program_name, to->format);
-	return false;
-}
-
 static void report_unreadable(const char *name)
 {
 	fprintf(stderr,
@@ -296,9 +164,33 @@ static void report_unreadable(const char *name)
 	        program_name, strtol(name + strlen("regions."), NULL, 10));
 }
 
+/* Adds *@r to the sum, or takes it as the sum. */
+static void add_to_sum(struct region_collection *to, pfm_region_results_t **r, const char *name,
+                       unsigned n_regions)
+{
+	int rc = PFMLIB_SUCCESS;
+
+	if (!n_regions)
+		return;
+	if (!to->sum) {
+		to->sum = *r;
+		*r = NULL;
+	} else {
+		rc = pfm_add_region_results(to->sum, *r);
+	}
+	if (rc) {
+		fprintf(stderr, "%s: the results of process %ld cannot be added: %s\n",
+		        program_name, strtol(name + strlen("regions."), NULL, 10),
+		        rc == PFMLIB_ERR_NOMEM ? "no memory" : "it counts other events");
+		to->n_lost++;
+	} else {
+		to->n_written++;
+	}
+}
+
 /* Adds the results in the file of sums @fd. */
-static void add_sums(struct region_collection *to, struct join *join, int fd, const char *name,
-                     bool has_later)
+static void add_sums(struct region_collection *to, struct region_join *join, int fd,
+                     const char *name, bool has_later)
 {
 	pfm_region_process_t p = PFM_INIT(p);
 	pfm_region_results_t *r;
@@ -311,8 +203,15 @@ static void add_sums(struct region_collection *to, struct join *join, int fd, co
 		return;
 	}
 	pfm_describe_region_process(r, &p);
-	text = p.n_regions ? write_text(r, to->format) : NULL;
-	is_written = text && add_text(to, join, p.rank, text);
+	if (to->is_summed) {
+		report_end(to->command, r, name, has_later);
+		to->n_lost += p.is_incomplete != 0;
+		add_to_sum(to, &r, name, p.n_regions);
+		pfm_close_region_results(r);
+		return;
+	}
+	text = p.n_regions ? write_region_text(r, to->format) : NULL;
+	is_written = text && add_region_text(to, join, p.rank, text);
 	to->n_written += is_written;
 	if (!to->is_snapshot)
 		report_end(to->command, r, name, has_later);
@@ -322,8 +221,8 @@ static void add_sums(struct region_collection *to, struct join *join, int fd, co
 	pfm_close_region_results(r);
 }
 
-static void add_file(struct region_collection *to, struct join *join, int folder, const char *name,
-                     bool has_later)
+static void add_file(struct region_collection *to, struct region_join *join, int folder,
+                     const char *name, bool has_later)
 {
 	int fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	FILE *in;
@@ -335,12 +234,13 @@ static void add_file(struct region_collection *to, struct join *join, int folder
 		close(fd);
 		return;
 	}
-	in = fdopen(fd, "r");
+	in = to->is_summed ? NULL : fdopen(fd, "r"); /* texts have no sum */
 	if (!in) {
+		to->n_lost += to->is_summed;
 		close(fd);
 		return;
 	}
-	to->n_written += add_text(to, join, -1, in);
+	to->n_written += add_region_text(to, join, -1, in);
 	fclose(in);
 }
 
@@ -370,28 +270,9 @@ static int open_mapped_file(int pid)
 	return fd;
 }
 
-static struct join begin_join(struct region_collection *to)
-{
-	const unsigned format = find_format(to->format);
-
-	return (struct join){ .run = strcmp(to->format, "json") == 0 ? to->run : 0,
-		              .has_head = formats[format].has_head,
-		              .has_tail = formats[format].has_tail,
-		              .out = open_memstream(&to->text, &to->size) };
-}
-
-static void end_join(struct region_collection *to, struct join *join)
-{
-	if (join->tail && join->out)
-		fputs(join->tail, join->out);
-	free(join->tail);
-	if (!join->out || fclose(join->out))
-		to->n_lost++;
-}
-
 void collect_running_regions(struct region_collection *to, const int *pids, unsigned n)
 {
-	struct join join = begin_join(to);
+	struct region_join join = begin_region_join(to);
 
 	to->is_snapshot = true;
 	for (unsigned i = 0; i < n && join.out; i++) {
@@ -411,18 +292,18 @@ void collect_running_regions(struct region_collection *to, const int *pids, unsi
 		add_sums(to, &join, fd, name, false);
 		close(fd);
 	}
-	end_join(to, &join);
+	end_region_join(to, &join);
 }
 
 void collect_region_results(struct region_collection *to, const char *path)
 {
-	struct join join = begin_join(to);
+	struct region_join join = to->is_summed ? (struct region_join){ 0 } : begin_region_join(to);
 	struct dirent **names = NULL;
 	int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int n = scandir(path, &names, is_result, compare_results);
 
 	for (int i = 0; i < n; i++) {
-		if (join.out)
+		if (join.out || to->is_summed)
 			add_file(to, &join, folder, names[i]->d_name,
 			         i + 1 < n &&
 			                 is_same_process(names[i]->d_name, names[i + 1]->d_name));
@@ -434,5 +315,6 @@ void collect_region_results(struct region_collection *to, const char *path)
 	free(names);
 	if (folder >= 0)
 		close(folder);
-	end_join(to, &join);
+	if (!to->is_summed)
+		end_region_join(to, &join);
 }

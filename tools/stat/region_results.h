@@ -27,14 +27,26 @@ struct region_collection {
 	const char *folder; /* ends with a slash: files of processes go there; NULL: to the text */
 	bool is_snapshot;   /* of running processes: their ends are not reported */
 	const struct region_command *command;
-	unsigned run; /* number of the run, for JSON; 0: the only one */
-	char *text;   /* to be freed */
+	struct pfm_region_results *sum; /* with @is_summed, of all processes; NULL: none */
+	bool is_summed;                 /* results are added up instead of written */
+	unsigned run;                   /* number of the run, for JSON; 0: the only one */
+	char *text;                     /* to be freed */
 	size_t size;
 	unsigned n_written, n_lost; /* processes in the text; processes that miss something */
 };
 
 struct stat_job;
 struct command_args;
+
+/* Writes the sum of the results as the text. False without memory. */
+bool write_region_sum(struct region_collection *to);
+/* Writes the text of @from where the options say. Returns an exit status. (regions.c) */
+int write_region_results(const struct stat_job *job, char *const *command,
+                         const struct region_collection *from, const char *on);
+/* Runs @command until each region has as many visits as requested, and writes the sums. Returns an
+ * exit status. (region_visits.c) */
+int count_region_visits(const struct stat_job *job, char *const *command, const char *events,
+                        const char *on);
 
 /* Chooses the events, opens the context and refuses bad events. *@events: the list of events, to be
  * freed. Returns an exit status. (regions.c) */

@@ -69,6 +69,13 @@ static const char *get_output_folder(const struct stat_job *job)
 	return output && *output && output[strlen(output) - 1] == '/' ? output : NULL;
 }
 
+/* Formats without threads and single visits. */
+static bool is_sum_format(const char *format)
+{
+	return strcmp(format, "table") == 0 || strcmp(format, "json") == 0 ||
+	       strcmp(format, "csv") == 0;
+}
+
 static int check_options(struct command_args *args, const struct stat_job *job)
 {
 	if (!args->n && !job->targets.n_pids)
@@ -86,6 +93,14 @@ static int check_options(struct command_args *args, const struct stat_job *job)
 		return report_usage_error(args, "-r needs a command after --; -p prints once.");
 	if (job->timing.interval && job->targets.n_pids)
 		return report_usage_error(args, "-I needs a command after --; -p prints once.");
+	if (job->regions.visits &&
+	    (job->timing.repeat > 1 || job->timing.interval || job->targets.n_pids))
+		return report_usage_error(args, "--visits repeats a command: it cannot be combined "
+		                                "with -r, -I or -p.");
+	if (job->regions.visits &&
+	    (job->options.by == BY_THREAD || !is_sum_format(job->regions.format)))
+		return report_usage_error(args, "--visits adds up all threads: expected the format "
+		                                "table, json or csv, without --per-thread.");
 	if (job->options.separator && strcmp(job->options.separator, ",") != 0)
 		return report_usage_error(args, "With --regions, -x needs a comma: -x ,");
 	if (job->options.html && (strcmp(job->regions.format, "json") != 0 ||
@@ -239,7 +254,7 @@ static int write_region_page(const struct stat_job *job, char *const *command,
 	return from->n_lost ? EXIT_REFUSED : EXIT_DONE;
 }
 
-static int write_results(struct stat_job *job, char *const *command,
+int write_region_results(const struct stat_job *job, char *const *command,
                          const struct region_collection *from, const char *on)
 {
 	FILE *out =
@@ -296,7 +311,7 @@ static int run_and_report(const struct command_args *args, struct stat_job *job,
 	int rc = run_region_command(job, args->operands, events, &results), reported = EXIT_DONE;
 
 	if (results.text)
-		reported = write_results(job, args->operands, &results, on);
+		reported = write_region_results(job, args->operands, &results, on);
 	free(results.text);
 	return rc == EXIT_DONE ? reported : rc;
 }
@@ -311,6 +326,8 @@ static int run_repeatedly(const struct command_args *args, struct stat_job *job,
 	if (get_output_folder(job) && mkdir(job->options.output, 0777) != 0)
 		return report_bad_option(job->options.output, errno);
 	load_region_adapters(on, sizeof(on));
+	if (job->regions.visits)
+		return count_region_visits(job, args->operands, events, on);
 	for (unsigned i = 0; status == EXIT_DONE && i < n; i++) {
 		status = run_and_report(args, job, events, on, n > 1 ? i + 1 : 0);
 		job->options.append = job->options.output != NULL;
@@ -328,7 +345,7 @@ static int show_running(struct stat_job *job)
 	if (results.n_lost && !results.n_written)
 		rc = EXIT_REFUSED;
 	else
-		rc = write_results(job, NULL, &results, "");
+		rc = write_region_results(job, NULL, &results, "");
 	free(results.text);
 	return rc;
 }

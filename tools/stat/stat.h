@@ -366,7 +366,8 @@ struct stat_timing {
 struct stat_regions {
 	const char *format; /* NULL: without regions */
 	bool has_system, no_subtract;
-	bool has_limit; /* --fail-above */
+	uint64_t visits; /* --visits; 0: not given */
+	bool has_limit;  /* --fail-above */
 	double limit;
 };
 

@@ -177,7 +177,8 @@ class Own(unittest.TestCase):
         everywhere = {"event", "json", "output", "append", "repeat"}
         works = {
             "--regions": everywhere | {"regions", "regions-system", "no-subtract", "metrics",
-                                       "per-thread", "field-separator", "pid", "interval"},
+                                       "per-thread", "field-separator", "pid", "interval",
+                                       "visits"},
             "several commands": everywhere | {"no-inherit", "regions", "fail-above"},
             "the regions of several commands": everywhere | {"regions", "regions-system",
                                                              "no-subtract", "metrics",
@@ -204,9 +205,48 @@ class Own(unittest.TestCase):
                     self.assertEqual("--%s cannot be combined with %s" % (name, mode)
                                      in done.stderr, name not in works[mode], done.stderr)
 
+    def test_runs_until_there_are_enough_visits(self):
+        """Eight visits of outer need two runs, seven of threads three; sums are those of all."""
+        done = run("--regions", "--json", "--visits", "7", "-e", "page-faults", "--",
+                   program("marked_perfmon"))
+        self.assertIn("3 runs", done.stderr)
+        head, *rows = [json.loads(line) for line in done.stdout.splitlines()]
+        self.assertEqual(head["processes"], 3)
+        self.assertEqual([(r["region"], r["thread"], *faults(r)) for r in rows],
+                         [("outer", "all", 84, 60, 12),
+                          ("inner, with a comma", "all", 24, 24, 12),
+                          ("threads", "all", 27, 27, 9)])
+        text = run("--regions", "--visits", "1", "-e", "page-faults", "--",
+                   program("marked_perfmon"), "fork").stderr
+        self.assertIn(", 2 processes", text)
+        self.assertIn("threads: 6 visits in 6 threads", text)
+
+    def test_runs_end_where_a_region_has_no_more_visits(self):
+        with tempfile.TemporaryDirectory() as folder:
+            script = 'if test -e %s/x; then exec %s name a; else touch %s/x; exec %s; fi' % (
+                folder, program("marked_perfmon"), folder, program("marked_perfmon"))
+            done = run("--regions", "--visits", "9", "-e", "page-faults", "--", "sh", "-c", script)
+        self.assertIn("5 runs; the last one did not enter threads, which has 3 of 9 visits",
+                      done.stderr)
+
+    def test_options_that_visits_exclude(self):
+        for args in (["-r", "2"], ["-I", "100"], ["--per-thread"], ["--regions=likwid"]):
+            self.assertIn("--visits", run("--regions", "--visits", "3", *args, "--", "true",
+                                          status=2).stderr)
+
+    def test_values_have_errors(self):
+        """The first process's values have errors; an event without a cost has none."""
+        table, _ = regions("marked_perfmon")
+        row = table["outer", None, "all"]
+        self.assertGreater(row["wall_ns"]["error"], 0)
+        self.assertEqual(row["counts"][0]["error"], 0)
+        self.assertNotIn("too_short", row["wall_ns"])
+        text = run("--regions", "-e", "page-faults", "--", program("marked_perfmon")).stderr
+        self.assertRegex(text, r"wall .*;\s+\+- \d")
+
     def test_options_of_regions_need_regions(self):
-        for name in ("--regions-system", "--no-subtract"):
-            self.assertIn(name + " needs --regions",
+        for name in ("--regions-system", "--no-subtract", "--visits=3"):
+            self.assertIn(name.split("=")[0] + " needs --regions",
                           run(name, "-e", "page-faults", "--", "true", status=2).stderr)
 
     def test_formats_that_contradict_each_other(self):

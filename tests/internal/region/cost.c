@@ -51,4 +51,94 @@ static void costs_are_medians(void **state)
 	unmake_regions(&m);
 }
 
-UNIT(region_cost, cmocka_unit_test(costs_are_medians));
+/* ---- empty regions ------------------------------------------------------------------------- */
+
+static uint64_t seed;
+
+static unsigned draw(unsigned n)
+{
+	seed = seed * 6364136223846793005u + 1442695040888963407u;
+	return (unsigned)((seed >> 33) % n);
+}
+
+/* The cost of a visit that is never less than 40, usually a little more, and in one of 25 visits
+ * much more. */
+static uint64_t draw_cost(unsigned pairs)
+{
+	uint64_t cost = 0;
+
+	for (unsigned i = 0; i <= pairs; i++)
+		cost += 40 + draw(4) * draw(4) + (draw(25) ? 0 : 30 + draw(100));
+	return cost;
+}
+
+static void end_by_chance(pfm_region_t *region)
+{
+	const unsigned pairs = region->id == OUTER_REGION ? 8 : 0;
+
+	if (!measured->probe)
+		return;
+	for (unsigned w = 0; w < WORDS; w++)
+		measured->probe[w] = draw_cost(pairs);
+	*measured->probe_wall = draw_cost(pairs);
+}
+
+/* Number of 100 empty regions of @visits, with as many inside each as @pairs, whose interval
+ * contains 0. */
+static unsigned count_empty(const struct region_event *e, uint64_t visits, unsigned pairs)
+{
+	const struct overhead o =
+		pfmi_region_compute_overhead(&pfmi_regions.layout, e, visits, visits * pairs);
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < 100; i++) {
+		uint64_t sum = 0;
+
+		for (uint64_t k = 0; k < visits; k++)
+			sum += draw_cost(pairs);
+		n += sum <= o.cost + o.error && o.cost <= sum + o.error;
+	}
+	return n;
+}
+
+static void intervals_of_empty_regions_contain_0(void **state)
+{
+	static const uint64_t visits[] = { 1, 2, 10, 100, 1000, 20000 };
+	struct made_regions m;
+
+	(void)state;
+	seed = 47;
+	make_regions(&m);
+	measured = &m.thread;
+	pfmi_region_measure_cost(&m.thread, &(struct region_marks){ begin, end_by_chance });
+	for (unsigned i = 0; i < sizeof(visits) / sizeof(visits[0]); i++)
+		for (unsigned pairs = 0; pairs <= 8; pairs += 8) {
+			assert_in_range(count_empty(NULL, visits[i], pairs), 95, 100);
+			assert_in_range(count_empty(&m.events[0], visits[i], pairs), 95, 100);
+		}
+	unmake_regions(&m);
+}
+
+/* A region that counts twice the cost is measured, and one that counts a tenth is not. */
+static void intervals_are_no_larger_than_the_spread(void **state)
+{
+	struct made_regions m;
+	struct overhead o;
+
+	(void)state;
+	seed = 48;
+	make_regions(&m);
+	measured = &m.thread;
+	pfmi_region_measure_cost(&m.thread, &(struct region_marks){ begin, end_by_chance });
+	o = pfmi_region_compute_overhead(&pfmi_regions.layout, NULL, 1, 0);
+	assert_in_range(o.error, 5, 130); /* the difference of the costs of two visits */
+	o = pfmi_region_compute_overhead(&pfmi_regions.layout, NULL, 10000, 0);
+	assert_in_range(o.error, 10000, 10000 * 20); /* that of means */
+	assert_int_equal(pfmi_region_find_enough_visits(o.error + 1, 10000, &o), 0);
+	assert_int_not_equal(pfmi_region_find_enough_visits(o.error, 10000, &o), 0);
+	unmake_regions(&m);
+}
+
+UNIT(region_cost, cmocka_unit_test(costs_are_medians),
+     cmocka_unit_test(intervals_of_empty_regions_contain_0),
+     cmocka_unit_test(intervals_are_no_larger_than_the_spread));

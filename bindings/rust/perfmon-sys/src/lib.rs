@@ -2185,6 +2185,11 @@ pub struct pfm_region_info_t {
     pub task_visits: u64,
     /// number of threads
     pub threads: u64,
+    /// errors of wall and exclusive: half-widths of the 95 % intervals that the uncertainty of the subtracted cost gives
+    pub wall_error: u64,
+    pub exclusive_error: u64,
+    /// 0 if the interval of wall does not contain 0; otherwise the region is too short to measure: the number of visits after which the error is half the time of a visit, UINT64_MAX if no number is enough
+    pub enough_visits: u64,
 }
 /// The count of one event in one row.
 #[repr(C)]
@@ -2210,6 +2215,11 @@ pub struct pfm_region_count_t {
     pub cause: pfm_cause_t,
     /// counts times scale are in the unit of the event
     pub scale: f64,
+    /// errors of inclusive and exclusive: half-widths of the 95 % intervals that the uncertainty of the subtracted cost gives
+    pub error: u64,
+    pub exclusive_error: u64,
+    /// as in pfm_region_info_t
+    pub enough_visits: u64,
 }
 /// An event that regions count.
 #[repr(C)]
@@ -2235,6 +2245,9 @@ pub struct pfm_region_event_t {
     pub cost_inside: f64,
     /// what one begin and end add to an enclosing region
     pub cost_pair: f64,
+    /// half-widths of the 95 % intervals of these costs of one visit
+    pub inside_error: f64,
+    pub pair_error: f64,
 }
 /// The process that results are of.
 #[repr(C)]
@@ -2256,6 +2269,8 @@ pub struct pfm_region_process_t {
     pub unfinished: u64,
     /// number of rows
     pub n_regions: c_uint,
+    /// number of processes whose results are added up
+    pub n_processes: u64,
 }
 /// The result of pfm_check_system().
 #[repr(C)]
@@ -3652,6 +3667,11 @@ extern "C" {
         results: *mut *mut pfm_region_results_t,
         error: *mut pfm_error_t,
     ) -> c_int;
+    /// Adds the visits in @from to those in @to, region by region, in rows of all threads together; rows of single threads and visits for "chrome" and "firefox" leave @to. Both are from pfm_load_regions(), and count the same events: otherwise PFMLIB_ERR_INVAL, with @to unchanged. After PFMLIB_ERR_NOMEM a part has been added.
+    pub fn pfm_add_region_results(
+        to: *mut pfm_region_results_t,
+        from: *const pfm_region_results_t,
+    ) -> c_int;
     /// Describes the process of @results.
     pub fn pfm_describe_region_process(
         results: *const pfm_region_results_t,
@@ -4004,10 +4024,10 @@ mod tests {
         assert_eq!((size_of::<pfm_trace_field_t>(), align_of::<pfm_trace_field_t>()), (40, 8));
         assert_eq!((size_of::<pfm_region_t>(), align_of::<pfm_region_t>()), (16, 8));
         assert_eq!((size_of::<pfm_regions_options_t>(), align_of::<pfm_regions_options_t>()), (40, 8));
-        assert_eq!((size_of::<pfm_region_info_t>(), align_of::<pfm_region_info_t>()), (120, 8));
-        assert_eq!((size_of::<pfm_region_count_t>(), align_of::<pfm_region_count_t>()), (88, 8));
-        assert_eq!((size_of::<pfm_region_event_t>(), align_of::<pfm_region_event_t>()), (80, 8));
-        assert_eq!((size_of::<pfm_region_process_t>(), align_of::<pfm_region_process_t>()), (56, 8));
+        assert_eq!((size_of::<pfm_region_info_t>(), align_of::<pfm_region_info_t>()), (144, 8));
+        assert_eq!((size_of::<pfm_region_count_t>(), align_of::<pfm_region_count_t>()), (112, 8));
+        assert_eq!((size_of::<pfm_region_event_t>(), align_of::<pfm_region_event_t>()), (96, 8));
+        assert_eq!((size_of::<pfm_region_process_t>(), align_of::<pfm_region_process_t>()), (64, 8));
         assert_eq!((size_of::<pfm_finding_t>(), align_of::<pfm_finding_t>()), (88, 8));
         assert_eq!((size_of::<addr_range_t>(), align_of::<addr_range_t>()), (32, 8));
         assert_eq!((size_of::<pfmlib_alpha_range_t>(), align_of::<pfmlib_alpha_range_t>()), (16, 8));
