@@ -27,6 +27,8 @@ static const struct {
 	{ "regions-system", STAT_REGIONS | STAT_REGION_COMMANDS },
 	{ "no-subtract", STAT_REGIONS | STAT_REGION_COMMANDS },
 	{ "visits", STAT_REGIONS },
+	{ "by", STAT_REGIONS },
+	{ "keep", STAT_REGIONS },
 	{ "fail-above", STAT_COMMANDS | STAT_REGION_COMMANDS },
 };
 

@@ -34,6 +34,8 @@ enum {
 	OPT_NO_SUBTRACT,
 	OPT_FAIL_ABOVE,
 	OPT_VISITS,
+	OPT_BY,
+	OPT_KEEP,
 	OPT_NO_HEADER,
 	OPT_CONTROL,
 	OPT_ROTATE,
@@ -116,6 +118,10 @@ const struct command_option stat_options[] = {
 	  "with --regions: do not subtract the cost of begin and end from the counts" },
 	{ OPT_VISITS, "visits", "N",
 	  "with --regions: run the command again until each region has N visits; print the sums" },
+	{ OPT_BY, "by", "UNIT",
+	  "with --regions: print min, mean and max over units: rank, process or thread" },
+	{ OPT_KEEP, "keep", NULL,
+	  "with --regions: keep the folder of results, for pfm regions, and print its name" },
 	{ OPT_FAIL_ABOVE, "fail-above", "PERCENT",
 	  "with OLD :: NEW: exit with status 1 if a value grew significantly by more than "
 	  "PERCENT" },
@@ -196,8 +202,8 @@ int check_stat_options(struct command_args *args, struct stat_job *job)
 /* ---- parsing --------------------------------------------------------------------------------- */
 
 /* Adds comma-separated numbers to *@ids. Returns an exit status, or -1 to continue. */
-static int add_ids(struct command_args *args, const char *name, const char *list, int **ids,
-                   unsigned *n)
+int read_task_ids(struct command_args *args, const char *name, const char *list, int **ids,
+                  unsigned *n)
 {
 	const char *at = list;
 	char *end;
@@ -332,6 +338,8 @@ static int parse_stat_option(struct command_args *args, struct stat_job *job, in
 		                                  value);
 	case OPT_REGIONS: job->regions.format = value ? value : "table"; break;
 	case OPT_REGIONS_SYSTEM: job->regions.has_system = true; break;
+	case OPT_BY: return set_region_unit(args, job, value);
+	case OPT_KEEP: job->regions.keeps_folder = true; break;
 	case OPT_VISITS:
 		return option_number(args, "--visits", value, 1, UINT32_MAX, &job->regions.visits)
 		               ? -1
@@ -357,8 +365,8 @@ static int parse_stat_option(struct command_args *args, struct stat_job *job, in
 	case OPT_HTML: job->options.html = value; break;
 	case OPT_NO_HEADER: job->report.has_header = true; break;
 	case OPT_FILTER: return add_filter(args, job, job->request.last_list, value);
-	case 'p': return add_ids(args, "-p", value, &job->targets.pids, &job->targets.n_pids);
-	case 't': return add_ids(args, "-t", value, &job->targets.tids, &job->targets.n_tids);
+	case 'p': return read_task_ids(args, "-p", value, &job->targets.pids, &job->targets.n_pids);
+	case 't': return read_task_ids(args, "-t", value, &job->targets.tids, &job->targets.n_tids);
 	case 'G': return add_groups(args, job, value, false);
 	case OPT_EACH_CGROUP: return add_groups(args, job, value, true);
 	case 'r':

@@ -12,6 +12,15 @@ int read_stat_options(struct command_args *args, struct stat_job *job);
 /* Sets what the counts are summed over, from one of the options --per-... Returns an exit status,
  * or -1 to continue. */
 int set_aggregation(struct command_args *args, struct stat_job *job, enum aggregation by);
+/* Adds the numbers in @list, the value of option @name. Returns an exit status, or -1 to continue.
+ */
+int read_task_ids(struct command_args *args, const char *name, const char *list, int **ids,
+                  unsigned *n);
+/* Sets the unit of --by. Returns an exit status, or -1 to continue. (regions.c) */
+int set_region_unit(struct command_args *args, struct stat_job *job, const char *name);
+/* Chooses the format of regions, and refuses one that does not go with the other options. Returns
+ * an exit status. (regions.c) */
+int check_region_format(struct command_args *args, struct stat_job *job);
 /* Adds default events and refuses options that contradict each other. Returns an exit status. */
 int check_stat_options(struct command_args *args, struct stat_job *job);
 

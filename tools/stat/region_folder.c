@@ -8,6 +8,7 @@
  * The folder is locked while pfm runs. A folder without a lock is of a pfm that was killed, and the
  * next one removes it. */
 #include "stat/region_results.h"
+#include "stat/stat.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -21,7 +22,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define NAME "pfm-regions-"
+#define NAME      "pfm-regions-"
+#define KEPT_NAME "pfm-kept-regions-"
 
 enum { AGE = 60, INHERITED_FD = 100 };
 
@@ -106,13 +108,14 @@ static void remove_stale_folders(const char *parent)
 	free(names);
 }
 
-int make_region_folder(struct region_folder *folder)
+int make_region_folder(struct region_folder *folder, bool is_kept)
 {
 	const char *parent = get_parent_folder();
 
 	remove_stale_folders(parent);
-	*folder = (struct region_folder){ .lock = -1 };
-	snprintf(folder->path, sizeof(folder->path), "%s/" NAME "XXXXXX", parent);
+	*folder = (struct region_folder){ .lock = -1, .is_kept = is_kept };
+	snprintf(folder->path, sizeof(folder->path), "%s/%sXXXXXX", parent,
+	         is_kept ? KEPT_NAME : NAME);
 	if (!mkdtemp(folder->path))
 		return errno;
 	folder->lock = open(folder->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
@@ -133,7 +136,10 @@ int make_region_folder(struct region_folder *folder)
 
 void remove_region_folder(struct region_folder *folder)
 {
-	remove_tree(folder->path);
+	if (folder->is_kept)
+		fprintf(stderr, "%s: the results are in %s\n", program_name, folder->path);
+	else
+		remove_tree(folder->path);
 	if (folder->lock >= 0)
 		close(folder->lock);
 	folder->lock = -1;

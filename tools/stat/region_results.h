@@ -12,6 +12,7 @@ enum { REGION_PATH_SIZE = 4096 };
 
 struct region_folder {
 	char path[REGION_PATH_SIZE / 2], results[REGION_PATH_SIZE];
+	bool is_kept;
 	bool is_shared; /* with processes of other users */
 	int lock;
 };
@@ -42,7 +43,11 @@ struct command_args;
 bool write_region_sum(struct region_collection *to);
 /* Writes the text of @from where the options say. Returns an exit status. (regions.c) */
 int write_region_results(const struct stat_job *job, char *const *command,
-                         const struct region_collection *from, const char *on);
+                         struct region_collection *from, const char *on);
+/* The format in which results of processes are collected: JSON for --by. (regions.c) */
+const char *get_collected_format(const struct stat_job *job);
+/* Prints the regions of running processes. Returns an exit status. (regions.c) */
+int show_running_regions(struct stat_job *job);
 /* Runs @command until each region has as many visits as requested, and writes the sums. Returns an
  * exit status. (region_visits.c) */
 int count_region_visits(const struct stat_job *job, char *const *command, const char *events,
@@ -69,10 +74,11 @@ bool is_region_format(const char *name);
 void collect_running_regions(struct region_collection *to, const int *pids, unsigned n);
 /* Collects the results in the folder @path. Reports processes that ended without exit(3). */
 void collect_region_results(struct region_collection *to, const char *path);
-/* Creates the folder of results. Returns 0 or an errno. */
-int make_region_folder(struct region_folder *folder);
+/* Creates the folder of results. @is_kept: no pfm removes it. Returns 0 or an errno. */
+int make_region_folder(struct region_folder *folder, bool is_kept);
 /* Lets the program that this process executes create files there, whatever its user. */
 void inherit_region_folder(const struct region_folder *folder);
+/* Removes the folder, or reports the name of one that is kept. */
 void remove_region_folder(struct region_folder *folder);
 
 #endif

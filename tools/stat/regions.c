@@ -7,6 +7,7 @@
 #include "html/page.h"
 #include "stat/options.h"
 #include "stat/region_results.h"
+#include "stat/region_units.h"
 #include "stat/stat.h"
 
 #include <errno.h>
@@ -110,11 +111,6 @@ static int check_options(struct command_args *args, const struct stat_job *job)
 		                                "or -r.");
 	if (job->options.append && !job->options.output)
 		return report_usage_error(args, "--append needs --output.");
-	if (!is_region_format(job->regions.format))
-		return report_usage_error(args,
-		                          "--regions: expected table, json, csv, likwid, papi, "
-		                          "chrome or firefox, got '%s'.",
-		                          job->regions.format);
 	if (get_output_folder(job) && !is_one_file_each(job->regions.format))
 		return report_usage_error(args, "-o %s: only likwid and papi write a folder.",
 		                          job->options.output);
@@ -255,14 +251,18 @@ static int write_region_page(const struct stat_job *job, char *const *command,
 }
 
 int write_region_results(const struct stat_job *job, char *const *command,
-                         const struct region_collection *from, const char *on)
+                         struct region_collection *from, const char *on)
 {
-	FILE *out =
-		strcmp(job->regions.format, "table") == 0 && !job->options.output ? stderr : stdout;
+	FILE *out = strcmp(job->regions.format, "table") == 0 && command && !job->options.output
+	                    ? stderr
+	                    : stdout;
 	bool has_failed;
 
 	if (job->options.html && from->n_written)
 		return write_region_page(job, command, from);
+	if (job->regions.by &&
+	    write_region_units(from, job->regions.by, strcmp(job->regions.format, "json") == 0))
+		return EXIT_REFUSED;
 	if (job->options.output && !from->folder)
 		out = term_open(job->options.output, job->options.append);
 	if (!out)
@@ -286,7 +286,7 @@ int run_region_command(const struct stat_job *job, char *const *command, const c
 {
 	struct region_command run = { 0 };
 	struct region_folder folder;
-	int rc = make_region_folder(&folder);
+	int rc = make_region_folder(&folder, job->regions.keeps_folder);
 
 	if (rc)
 		return report_bad_option(folder.path, rc);
@@ -305,7 +305,7 @@ int run_region_command(const struct stat_job *job, char *const *command, const c
 static int run_and_report(const struct command_args *args, struct stat_job *job, const char *events,
                           const char *on, unsigned run)
 {
-	struct region_collection results = { .format = job->regions.format,
+	struct region_collection results = { .format = get_collected_format(job),
 		                             .folder = get_output_folder(job),
 		                             .run = run };
 	int rc = run_region_command(job, args->operands, events, &results), reported = EXIT_DONE;
@@ -335,10 +335,25 @@ static int run_repeatedly(const struct command_args *args, struct stat_job *job,
 	return status;
 }
 
-/* Prints the regions of running processes. */
-static int show_running(struct stat_job *job)
+const char *get_collected_format(const struct stat_job *job)
 {
-	struct region_collection results = { .format = job->regions.format };
+	return job->regions.by ? "json" : job->regions.format;
+}
+
+int set_region_unit(struct command_args *args, struct stat_job *job, const char *name)
+{
+	enum region_unit by;
+
+	if (!find_region_unit(name, &by))
+		return report_usage_error(args, "--by: expected rank, process or thread, got '%s'.",
+		                          name);
+	job->regions.by = by;
+	return -1;
+}
+
+int show_running_regions(struct stat_job *job)
+{
+	struct region_collection results = { .format = get_collected_format(job) };
 	int rc;
 
 	collect_running_regions(&results, job->targets.pids, job->targets.n_pids);
@@ -365,6 +380,27 @@ static int choose_format(struct command_args *args, struct stat_job *job)
 	return EXIT_DONE;
 }
 
+int check_region_format(struct command_args *args, struct stat_job *job)
+{
+	int rc = choose_format(args, job);
+
+	if (rc != EXIT_DONE)
+		return rc;
+	if (!is_region_format(job->regions.format))
+		return report_usage_error(args,
+		                          "--regions: expected table, json, csv, likwid, papi, "
+		                          "chrome or firefox, got '%s'.",
+		                          job->regions.format);
+	if (job->regions.by && strcmp(job->regions.format, "table") != 0 &&
+	    strcmp(job->regions.format, "json") != 0)
+		return report_usage_error(args, "With --by, regions are a table or JSON.");
+	if (job->regions.by && (job->timing.repeat > 1 || job->timing.interval ||
+	                        job->regions.visits || job->options.html))
+		return report_usage_error(args, "--by shows one run: it cannot be combined with "
+		                                "-r, -I, --visits or --html.");
+	return EXIT_DONE;
+}
+
 int prepare_region_events(struct stat_job *job, char **events)
 {
 	*events = NULL;
@@ -386,13 +422,13 @@ int count_regions(struct command_args *args, struct stat_job *job)
 
 	status = check_option_modes(args, job, STAT_REGIONS);
 	if (status == EXIT_DONE)
-		status = choose_format(args, job);
+		status = check_region_format(args, job);
 	if (status == EXIT_DONE)
 		status = check_options(args, job);
 	if (status != EXIT_DONE)
 		return status;
 	if (job->targets.n_pids)
-		return show_running(job);
+		return show_running_regions(job);
 	status = prepare_region_events(job, &events);
 	if (status == EXIT_DONE)
 		status = run_repeatedly(args, job, events);

@@ -367,7 +367,9 @@ struct stat_regions {
 	const char *format; /* NULL: without regions */
 	bool has_system, no_subtract;
 	uint64_t visits; /* --visits; 0: not given */
-	bool has_limit;  /* --fail-above */
+	unsigned by;     /* enum region_unit */
+	bool keeps_folder;
+	bool has_limit; /* --fail-above */
 	double limit;
 };
 

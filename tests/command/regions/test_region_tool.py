@@ -178,14 +178,14 @@ class Own(unittest.TestCase):
         works = {
             "--regions": everywhere | {"regions", "regions-system", "no-subtract", "metrics",
                                        "per-thread", "field-separator", "pid", "interval",
-                                       "visits"},
+                                       "visits", "by", "keep"},
             "several commands": everywhere | {"no-inherit", "regions", "fail-above"},
             "the regions of several commands": everywhere | {"regions", "regions-system",
                                                              "no-subtract", "metrics",
                                                              "fail-above"},
         }
         values = {"control": "fd:2", "format": "prometheus", "field-separator": ",",
-                  "event": "page-faults", "repeat": "2"}
+                  "event": "page-faults", "repeat": "2", "by": "rank"}
         text = run("--help").stdout
         options = re.findall(r"^  (?:-\w, |    )--([-a-z]+)( [A-Z])?", text, re.M)
         options = [o for o in options if o[0] not in ("help", "color", "simulate")]
