@@ -634,6 +634,8 @@ void pfmi_region_put_real(FILE *out, int digits, double value);
 void pfmi_region_put_exponent(FILE *out, double value);
 /* @text as a JSON string with its quotes. */
 void pfmi_region_put_json(FILE *out, const char *text);
+/* The program of @r with its rank, if it has one, as a JSON string. */
+void pfmi_region_put_process_name(FILE *out, const pfm_region_results_t *r);
 /* @ns as microseconds. */
 void pfmi_region_put_us(FILE *out, uint64_t ns);
 /* @ns as milliseconds. */

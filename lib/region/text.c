@@ -61,3 +61,14 @@ void pfmi_region_put_json(FILE *out, const char *text)
 	base_put_json(out, text, strlen(text), false);
 	fputc('"', out);
 }
+
+void pfmi_region_put_process_name(FILE *out, const pfm_region_results_t *r)
+{
+	char name[sizeof(r->process.program) + 32];
+
+	if (r->process.rank >= 0)
+		snprintf(name, sizeof(name), "%s, rank %d", r->process.program, r->process.rank);
+	else
+		snprintf(name, sizeof(name), "%s", r->process.program);
+	pfmi_region_put_json(out, name);
+}

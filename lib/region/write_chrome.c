@@ -20,7 +20,7 @@ static void put_process(FILE *out, const pfm_region_results_t *r, uint64_t dropp
 	        "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%d,\"tid\":%d,\"args\":{"
 	        "\"name\":",
 	        pid, pid);
-	pfmi_region_put_json(out, r->process.program);
+	pfmi_region_put_process_name(out, r);
 	fprintf(out, "}}\n");
 	if (dropped)
 		fprintf(out,

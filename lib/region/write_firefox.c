@@ -122,6 +122,8 @@ static void put_thread(FILE *out, const pfm_region_results_t *r, int tid,
 	        "\"unregisterTime\":null,\"name\":",
 	        tid, r->process.pid);
 	put_thread_name(out, r, tid);
+	fprintf(out, ",\"processName\":");
+	pfmi_region_put_process_name(out, r);
 	fprintf(out, ",\"markers\":{\"schema\":{\"name\":0,\"startTime\":1,\"endTime\":2,"
 	             "\"phase\":3,\"category\":4,\"data\":5},\"data\":[");
 	for (size_t i = 0; i < n; i++) {

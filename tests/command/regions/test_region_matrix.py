@@ -1,0 +1,181 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Programs in C and Fortran, and one with the marks in a shared library, behind wrappers: each cell
+has the same page faults. REGION_MATRIX=all: all programs, else one of each interface."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(HERE, ".."), os.path.join(HERE, "..", "..")]
+import tap  # noqa: E402
+
+PFM = os.environ.get("PFM", "pfm")
+PROGRAMS = os.environ.get("REGION_PROGRAMS", "")
+CLEAN = {k: v for k, v in os.environ.items()
+         if not k.startswith(("PERFMON_REGIONS", "LD_PRELOAD", "PAPI_", "OMPI_", "SLURM_", "PMI"))}
+MPI = dict(CLEAN, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+
+# Region, visits, page faults with those inside.
+FORTRAN = [("solve", 3, 12)]
+LIBRARY = [("inside", 3, 12)]
+PROGRAM = {
+    "C, likwid": (["marked_likwid"], [("copy one", 6, 18), ("solve", 6, 36)]),
+    "C, PAPI": (["marked_papi"], [("compute", 3, 21), ("inside", 3, 6)]),
+    "Fortran, likwid": (["marked_fortran_likwid"], FORTRAN),
+    "Fortran, PAPI": (["marked_fortran_papi"], FORTRAN),
+    "library, likwid": (["marked_library"], LIBRARY),
+    "library, PAPI": (["marked_library", "papi"], LIBRARY),
+}
+USUAL = ("C, likwid", "Fortran, PAPI")
+# As srun starts its tasks: in sessions of their own, with their ranks in the environment.
+SRUN = """for rank in 0 1; do SLURM_PROCID=$rank setsid -w "$@" & done; wait"""
+WRAPPERS = {
+    "direct": [],
+    "sh": ["sh", "-c", '"$@"; exit $?', "sh"],
+    "env": ["env", "X=1"],
+    "numactl": ["numactl", "-l"],
+    "mpirun": ["mpirun", "--oversubscribe", "-n", "2"],
+    "srun-like": ["sh", "-c", SRUN, "srun"],
+}
+RANKS = {"mpirun": [0, 1], "srun-like": [0, 1]}
+
+
+def count(wrapper, command):
+    done = subprocess.run([PFM, "stat", "--regions", "--json", "-e", "page-faults", "--", *wrapper,
+                           os.path.join(PROGRAMS, command[0]), *command[1:]], capture_output=True,
+                          text=True, check=False, env=MPI)
+    if done.returncode:
+        raise AssertionError(done.stderr)
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def counts_here():
+    if not os.path.exists(os.path.join(PROGRAMS, "marked_papi")):
+        return False
+    rows = count([], ["marked_papi"])
+    return rows[1]["counts"][0]["quality"] == "exact"
+
+
+@unittest.skipUnless(counts_here(), "the kernel counts no page faults here")
+class Matrix(unittest.TestCase):
+    def check(self, kind):
+        wrapper = WRAPPERS[kind]
+        if wrapper and not shutil.which(wrapper[0]):
+            self.skipTest("needs the command %s%s" % (wrapper[0], {
+                "mpirun": " (Debian package openmpi-bin)", "numactl": " (Debian package numactl)"
+            }.get(wrapper[0], "")))
+        for name in PROGRAM if os.environ.get("REGION_MATRIX") == "all" else USUAL:
+            command, want = PROGRAM[name]
+            with self.subTest(name):
+                if not os.path.exists(os.path.join(PROGRAMS, command[0])):
+                    self.skipTest("built without the Debian packages likwid, libpapi-dev and "
+                                  "gfortran")
+                rows, processes = count(wrapper, command), {}
+                ranks = [r["rank"] for r in rows if "program" in r]
+                self.assertEqual(sorted(ranks, key=str), RANKS.get(kind, [None]))
+                for r in rows:
+                    if r.get("thread") == "all" and r["region"] != "first":
+                        processes.setdefault(r["process"], []).append(
+                            (r["region"], r["visits"], r["counts"][0]["inclusive"]))
+                self.assertEqual([sorted(p) for p in processes.values()], [want] * len(ranks))
+
+
+for KIND in WRAPPERS:
+    setattr(Matrix, "test_" + KIND.replace("-", "_"), lambda self, kind=KIND: self.check(kind))
+
+
+@unittest.skipUnless(counts_here(), "the kernel counts no page faults here")
+class Exports(unittest.TestCase):
+    """Two ranks, each with a file or a part of one."""
+
+    def export(self, form, *args, program="marked_papi"):
+        done = subprocess.run([PFM, "stat", "--regions=" + form, "-e", "page-faults", *args, "--",
+                               *WRAPPERS["srun-like"], os.path.join(PROGRAMS, program)],
+                              capture_output=True, text=True, check=False, env=CLEAN)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    @unittest.skipUnless(shutil.which("papi_hl_output_writer"),
+                         "needs papi_hl_output_writer (Debian package papi-tools)")
+    def test_writer_of_papi_reads_the_file_of_each_rank(self):
+        """It reports each region's counts over ranks, as from files of PAPI itself."""
+        with tempfile.TemporaryDirectory() as folder:
+            out = os.path.join(folder, "papi_hl_output/")
+            self.export("papi", "-o", out)
+            self.assertEqual(sorted(os.listdir(out)), ["rank_000000.json", "rank_000001.json"])
+            done = subprocess.run(["papi_hl_output_writer", "--source", out, "--type", "summary",
+                                   "--notation", "raw"],
+                                  capture_output=True, text=True, check=False, cwd=folder)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            report = os.path.join(folder, "papi_hl_output_summary.json")
+            text = done.stdout
+            if os.path.exists(report):
+                with open(report, encoding="utf-8") as f:
+                    text = f.read()
+            summary = json.loads(text[text.index("{"):text.rindex("}") + 1])
+            found = json.dumps(summary)
+            self.assertIn("compute", found)
+            self.assertIn("page-faults", found)
+            self.summary(summary)
+
+    def summary(self, summary):
+        """Both ranks have 21 page faults in the region: minimum, median and maximum are that."""
+        compute = find_key(summary, "compute")
+        faults = find_key(compute, "page-faults")
+        self.assertEqual({str(int(float(v))) for v in numbers(faults)}, {"21"}, summary)
+
+    def test_file_of_likwid_for_each_rank(self):
+        with tempfile.TemporaryDirectory() as folder:
+            out = os.path.join(folder, "marks/")
+            self.export("likwid", "-o", out)
+            self.assertEqual(sorted(os.listdir(out)), ["rank_000000.txt", "rank_000001.txt"])
+            for name in os.listdir(out):
+                with open(os.path.join(out, name), encoding="utf-8") as f:
+                    head, *lines = f.read().splitlines()
+                self.assertEqual((head, lines[:2]), ("1 2 1", ["0:compute-0", "1:inside-0"]))
+                fields = [line.split() for line in lines[2:]]
+                self.assertEqual([(f[0], f[3], float(f[6])) for f in fields],
+                                 [("0", "3", 21.0), ("1", "3", 6.0)])
+
+    def test_columns_have_one_header(self):
+        lines = self.export("csv").splitlines()
+        self.assertEqual([i for i, line in enumerate(lines) if line.startswith("process,")], [0])
+        self.assertEqual(len({line.split(",")[0] for line in lines[1:]}), 2)
+
+    def test_drawings_name_each_process(self):
+        events = json.loads(self.export("chrome"))["traceEvents"]
+        names = {e["pid"]: e["args"]["name"] for e in events if e["name"] == "process_name"}
+        self.assertEqual(sorted(names), sorted({e["pid"] for e in events if e["ph"] == "X"}))
+        self.assertEqual(sorted(names.values()), ["marked_papi, rank 0", "marked_papi, rank 1"])
+        threads = json.loads(self.export("firefox"))["threads"]
+        self.assertEqual(sorted(t["processName"] for t in threads),
+                         ["marked_papi, rank 0", "marked_papi, rank 1"])
+        self.assertEqual(len({t["pid"] for t in threads}), 2)
+
+
+def find_key(of, key):
+    """The value of the first member called @key, at any depth."""
+    if isinstance(of, dict):
+        if key in of:
+            return of[key]
+        found = [find_key(v, key) for v in of.values()]
+    else:
+        found = [find_key(v, key) for v in of] if isinstance(of, list) else []
+    found = [f for f in found if f is not None]
+    return found[0] if found else None
+
+
+def numbers(of):
+    if isinstance(of, dict):
+        return [n for v in of.values() for n in numbers(v)]
+    return [of]
+
+
+if __name__ == "__main__":
+    tap.main()
