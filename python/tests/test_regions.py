@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Regions, each test in a process of its own; pages of fresh mappings fault once when they are
 written."""
+import json
+import os
 import subprocess
 import sys
 import textwrap
@@ -222,3 +224,26 @@ def test_results_of_a_killed_process_are_read_from_its_file(tmp_path):
     (tmp_path / "other").write_bytes(b"something else")
     with pytest.raises(perfmon.ArgumentError):
         perfmon.load_regions(tmp_path / "other")
+
+
+def test_report_of_pytest_benchmark_has_counts(tmp_path):
+    """Four pages an iteration, without the calibration; an unknown kind of count has its reason."""
+    pytest.importorskip("pytest_benchmark", reason="needs Debian's python3-pytest-benchmark")
+    (tmp_path / "test_pages.py").write_text(START.split("def counts")[0] + textwrap.dedent("""
+        def test_four(benchmark):
+            benchmark(fault, 4)
+
+        def test_rounds(benchmark):
+            benchmark.pedantic(fault, (9,), rounds=5, iterations=2)
+    """), encoding="utf-8")
+    out = tmp_path / "out.json"
+    done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "perfmon.pytest_counts",
+                           "-p", "no:cacheprovider", "--benchmark-json=%s" % out,
+                           "--benchmark-max-time=0.05", str(tmp_path)], capture_output=True,
+                          text=True, check=False,
+                          env=dict(os.environ, PERFMON_REGIONS="page-faults",
+                                   PERFMON_REGIONS_OUTPUT="/dev/null"))
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = {b["name"]: b["extra_info"] for b in json.loads(out.read_text())["benchmarks"]}
+    assert found["test_four"]["page-faults"] == pytest.approx(4, abs=0.2)
+    assert found["test_rounds"]["page-faults"] == pytest.approx(9, abs=0.5)

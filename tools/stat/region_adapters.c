@@ -19,7 +19,7 @@ static const struct adapter {
 	{ "NVTX", "NVTX_INJECTION64_PATH", "libperfmon-nvtx.so", NULL },
 	{ "Kokkos", "KOKKOS_TOOLS_LIBS", "libperfmon-kokkos.so", "KOKKOS_PROFILE_LIBRARY" },
 	{ "OpenMP", "OMP_TOOL_LIBRARIES", "libperfmon-ompt.so", NULL },
-	{ "likwid, PAPI", "LD_PRELOAD", "libperfmon-preload.so", NULL },
+	{ "likwid, PAPI, gcc's OpenMP", "LD_PRELOAD", "libperfmon-preload.so", NULL },
 };
 
 enum { ADAPTERS = sizeof(adapters) / sizeof(adapters[0]) };
@@ -90,8 +90,9 @@ static const struct {
 	{ "__itt_", "it contains ITT, but began no task" },
 	{ "nvtxRange", "it contains NVTX, but began no range" },
 	{ "kokkosp_", "it contains Kokkos, but ran no kernel" },
-	{ "GOMP_parallel", "its OpenMP is that of gcc, which has no tools interface: build it with "
-	                   "clang -fopenmp, or mark its regions" },
+	{ "GOMP_parallel",
+	  "it contains gcc's OpenMP, but began no parallel region, or has a static "
+	  "libgomp" },
 };
 
 /* Finds the path of @command as execvp(3) does. False if it does not exist. */
@@ -130,16 +131,45 @@ static bool file_contains(const char *path, const char *mark)
 	return found;
 }
 
+/* Reports the marks that the program at @path contains. False if there are none. */
+static bool report_marks(const char *path, const char *command)
+{
+	bool found = false;
+
+	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
+		if (!file_contains(path, marks[i].text))
+			continue;
+		fprintf(stderr, "%s: %s contains %s: %s\n", program_name, command, marks[i].text,
+		        marks[i].remedy);
+		found = true;
+	}
+	return found;
+}
+
+/* Says what was looked for in a program that has no mark, and what to do. */
+static void report_no_mark(const char *path, const char *command)
+{
+	char magic[4] = "";
+	FILE *f = fopen(path, "re");
+	const bool is_elf = f && fread(magic, 1, sizeof(magic), f) == sizeof(magic) &&
+	                    memcmp(magic, "\177ELF", sizeof(magic)) == 0;
+
+	if (f)
+		fclose(f);
+	fprintf(stderr, "%s: %s imports none of ", program_name, command);
+	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)
+		fprintf(stderr, "%s%s", i ? ", " : "", marks[i].text);
+	fprintf(stderr, "%s\n",
+	        is_elf ? ": it has no marks, or a library or a child of it has them"
+	               : ": it is a script, whose interpreter may have them");
+}
+
 void report_no_region(const char *command, const char *on)
 {
 	char path[REGION_PATH_SIZE];
 
 	fprintf(stderr, "%s: %s entered no region; marks of perfmon%s%s are counted\n",
 	        program_name, command, *on ? ", " : "", on);
-	if (!find_program(command, path, sizeof(path)))
-		return;
-	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)
-		if (file_contains(path, marks[i].text))
-			fprintf(stderr, "%s: %s contains %s: %s\n", program_name, command,
-			        marks[i].text, marks[i].remedy);
+	if (find_program(command, path, sizeof(path)) && !report_marks(path, command))
+		report_no_mark(path, command);
 }

@@ -2,11 +2,9 @@
 /* OpenMP: OMP_TOOL_LIBRARIES names this library. An OpenMP runtime that has the tools interface
  * (OMPT; libomp has, libgomp has not) calls it at parallel regions: each thread of the team counts
  * its part of the parallel region, until it reaches the barrier at the end. The region is named
- * for the place that the parallel region is at: "parallel FUNCTION", or "parallel
- * FILE+OFFSET" where the program does not export its functions' names. */
-#include <dlfcn.h>
-#include <stdio.h>
+ * for the place that the parallel region is at. */
 #include "adapter.h"
+#include "place.h"
 
 /* Numbers and types of the OpenMP specification, 5.0 on. */
 enum {
@@ -34,24 +32,6 @@ struct tool {
 	void (*finalize)(union data *data);
 	union data data;
 };
-
-static pfm_region_t *make_region_of_place(const void *place)
-{
-	Dl_info info = { 0 };
-	char name[256];
-	const char *file;
-
-	if (!place || !dladdr(place, &info) || !info.dli_fname)
-		return pfm_find_region("parallel");
-	file = strrchr(info.dli_fname, '/');
-	if (info.dli_sname)
-		snprintf(name, sizeof(name), "parallel %s+0x%zx", info.dli_sname,
-		         (size_t)((const char *)place - (const char *)info.dli_saddr));
-	else
-		snprintf(name, sizeof(name), "parallel %s+0x%zx", file ? file + 1 : info.dli_fname,
-		         (size_t)((const char *)place - (const char *)info.dli_fbase));
-	return pfm_find_region(name);
-}
 
 static void parallel_begin(union data *task, const void *frame, union data *parallel,
                            unsigned threads, int flags, const void *place)

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Preloaded into all programs under pfm stat --regions: the marker functions of likwid and of
- * PAPI's high-level interface, whether a program, one of its libraries or a plugin calls them. The
- * first call loads the adapter; a program without such calls has one small library more, without
- * libperfmon. Fortran's functions of libpapi call these ones. */
+ * PAPI's high-level interface, and the parallel regions of gcc's OpenMP, whether a program, one of
+ * its libraries or a plugin calls them. The first call loads the adapter; a program without such
+ * calls has one small library more, without libperfmon. Fortran's functions of libpapi call these
+ * ones. */
 #include <dlfcn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define EXPORT __attribute__((visibility("default")))
@@ -39,6 +41,9 @@ static struct adapter {
 	     { "PAPI_hl_read", NULL },
 	     { "PAPI_hl_region_end", NULL },
 	     { "PAPI_hl_stop", NULL } },
+	   0 },
+  gomp = { "libperfmon-gomp.so",
+	   { { "perfmon_gomp_execute", NULL }, { "perfmon_gomp_find_region", NULL } },
 	   0 };
 
 /* Opens the adapter, which is in the folder of this library. */
@@ -114,3 +119,111 @@ PAPI(PAPI_hl_region_begin, (const char *name), (name))
 PAPI(PAPI_hl_read, (const char *name), (name))
 PAPI(PAPI_hl_region_end, (const char *name), (name))
 PAPI(PAPI_hl_stop, (void), ())
+
+/* ---- gcc's OpenMP ------------------------------------------------------------------------ */
+
+/* As the adapter has it. */
+struct part {
+	void (*code)(void *data);
+	void *data, *region;
+};
+
+typedef void (*code)(void *data);
+
+/* True if @f is of gcc's runtime: clang's has these functions as well, and the tools interface. */
+static int is_of_gcc(function f)
+{
+	Dl_info info;
+
+	return f && dladdr((void *)(size_t)f, &info) && info.dli_fname &&
+	       strstr(info.dli_fname, "libgomp");
+}
+
+/* Finds a function of the runtime as the caller at @place would without this library: among the
+ * libraries of the program, else among those that the calling library needs. Wheels of Python have
+ * runtimes of their own. *@cached: the former. */
+static function find_runtime(function *cached, const char *name, const void *place)
+{
+	function f = __atomic_load_n(cached, __ATOMIC_RELAXED);
+	void *caller = NULL;
+	Dl_info info;
+
+	if (f)
+		return f;
+	f = (function)dlsym(RTLD_NEXT, name);
+	__atomic_store_n(cached, f, __ATOMIC_RELAXED);
+	if (!f && dladdr(place, &info) && info.dli_fname)
+		caller = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+	if (caller) {
+		f = (function)dlsym(caller, name);
+		dlclose(caller);
+	}
+	if (!f) {
+		fprintf(stderr, "perfmon: %s: no runtime of OpenMP has it\n", name);
+		abort();
+	}
+	return f;
+}
+
+/* Replaces the code of a parallel region whose call returns to @place by one that counts; it stays
+ * where the runtime is another one. The team has left @part when the call returns. */
+static code count_part(function runtime, struct part *part, const void *place)
+{
+	void *(*find)(const void *) = NULL;
+	code execute = NULL;
+
+	if (!is_of_gcc(runtime))
+		return NULL;
+	find = (void *(*)(const void *))find_function(&gomp, "perfmon_gomp_find_region");
+	execute = (code)find_function(&gomp, "perfmon_gomp_execute");
+	if (!find || !execute)
+		return NULL;
+	part->region = find(place);
+	return part->region ? execute : NULL;
+}
+
+/* A function of the runtime whose first two parameters are the code and its data. @REST: the other
+ * parameters; @VALUES: these. */
+#define GOMP(TYPE, NAME, REST, VALUES)                                                             \
+	EXPORT TYPE NAME REST;                                                                     \
+	EXPORT TYPE NAME REST                                                                      \
+	{                                                                                          \
+		static function cached;                                                            \
+		const void *place = __builtin_return_address(0);                                   \
+		const function runtime = find_runtime(&cached, #NAME, place);                      \
+		struct part part = { fn, data, NULL };                                             \
+		const code counting = count_part(runtime, &part, place);                           \
+                                                                                                   \
+		if (counting) {                                                                    \
+			fn = counting;                                                             \
+			data = &part;                                                              \
+		}                                                                                  \
+		return ((TYPE(*) REST)runtime)VALUES;                                              \
+	}
+
+#define GOMP_LOOP(NAME)                                                                            \
+	GOMP(void, NAME,                                                                           \
+	     (code fn, void *data, unsigned threads, long start, long end, long step, long chunk,  \
+	      unsigned flags),                                                                     \
+	     (fn, data, threads, start, end, step, chunk, flags))
+#define GOMP_RUNTIME_LOOP(NAME)                                                                    \
+	GOMP(void, NAME,                                                                           \
+	     (code fn, void *data, unsigned threads, long start, long end, long step,              \
+	      unsigned flags),                                                                     \
+	     (fn, data, threads, start, end, step, flags))
+
+GOMP(void, GOMP_parallel, (code fn, void *data, unsigned threads, unsigned flags),
+     (fn, data, threads, flags))
+GOMP(unsigned, GOMP_parallel_reductions, (code fn, void *data, unsigned threads, unsigned flags),
+     (fn, data, threads, flags))
+GOMP(void, GOMP_parallel_sections,
+     (code fn, void *data, unsigned threads, unsigned count, unsigned flags),
+     (fn, data, threads, count, flags))
+GOMP_LOOP(GOMP_parallel_loop_static)
+GOMP_LOOP(GOMP_parallel_loop_dynamic)
+GOMP_LOOP(GOMP_parallel_loop_guided)
+GOMP_LOOP(GOMP_parallel_loop_nonmonotonic_dynamic)
+GOMP_LOOP(GOMP_parallel_loop_nonmonotonic_guided)
+GOMP_RUNTIME_LOOP(GOMP_parallel_loop_runtime)
+GOMP_RUNTIME_LOOP(GOMP_parallel_loop_nonmonotonic_runtime)
+GOMP_RUNTIME_LOOP(GOMP_parallel_loop_maybe_nonmonotonic_runtime)

@@ -547,6 +547,18 @@ class Adapters(unittest.TestCase):
         # The runtime may touch a page of its own for the first time in a parallel region.
         self.assertTrue(324 <= faults(total)[0] <= 324 + 8, faults(total))
 
+    @unittest.skipUnless(os.path.exists(program("marked_gomp")), "built without gcc's OpenMP")
+    def test_openmp_of_gcc(self):
+        """Each thread's part of a parallel region is a visit, in the program as gcc built it."""
+        table, _ = regions("marked_gomp")
+        totals = sorted((r["visits"], r["threads"]) for k, r in table.items()
+                        if k[0].startswith("parallel ") and k[2] == "all")
+        self.assertEqual(totals, [(12, 4), (12, 4)])
+        least = sorted(faults(r)[0] for k, r in table.items()
+                       if k[0].startswith("parallel ") and k[2] == "all")
+        # The runtime may touch a page of its own for the first time in a parallel region.
+        self.assertTrue(24 <= least[0] <= 32 and 36 <= least[1] <= 44, least)
+
     def test_marks_in_any_process_of_the_command(self):
         """Programs behind wrappers, and marks in a shared library."""
         wrappers = {
@@ -572,7 +584,10 @@ class Adapters(unittest.TestCase):
         self.assertIn("libperfmon-preload", done.stdout)
         self.assertNotIn("libperfmon.so", done.stdout)
         self.assertIn("entered no region; marks of perfmon, ITT, NVTX, Kokkos, OpenMP, likwid, "
-                      "PAPI are counted", done.stderr)
+                      "PAPI, gcc's OpenMP are counted", done.stderr)
+        self.assertIn("cat imports none of pfm_begin_region, likwid_marker, PAPI_hl_",
+                      done.stderr)
+        self.assertIn("GOMP_parallel: it has no marks", done.stderr)
 
     def test_events_of_papi(self):
         """Names of PAPI and libpfm4 in PAPI_EVENTS, without pfm."""
@@ -603,6 +618,17 @@ class Adapters(unittest.TestCase):
         self.assertAlmostEqual(found["touch_nine"]["page-faults"], 9, delta=0.05)
         self.assertFalse(found["touch_four"].get("label"))
 
+    @unittest.skipUnless(os.path.exists(program("marked_bench")), "built without C++")
+    def test_benchmarks_without_another_library(self):
+        env = dict(CLEAN, PERFMON_REGIONS="page-faults", PERFMON_REGIONS_OUTPUT="/dev/null")
+        done = subprocess.run([program("marked_bench")], capture_output=True, text=True,
+                              check=True, env=env)
+        head, *lines = done.stdout.splitlines()
+        self.assertEqual(head.split(), ["ns/op", "error", "page-faults", "pages"])
+        found = {line.split()[-1]: float(line.split()[-2]) for line in lines}
+        self.assertAlmostEqual(found["touch_four"], 4, delta=0.05)
+        self.assertAlmostEqual(found["touch_nine"], 9, delta=0.05)
+
     @unittest.skipUnless(os.path.exists(program("marked_fortran_papi")), "no Fortran or no libpapi")
     def test_fortran_program_of_papi(self):
         table, _ = regions("marked_fortran_papi")
@@ -610,7 +636,8 @@ class Adapters(unittest.TestCase):
 
     def test_which_are_on(self):
         text = run("--regions", "-e", "page-faults", "--", program("marked_papi")).stderr
-        self.assertIn("Regions are read from perfmon, ITT, NVTX, Kokkos, OpenMP, likwid, PAPI.", text)
+        self.assertIn("Regions are read from perfmon, ITT, NVTX, Kokkos, OpenMP, likwid, PAPI, "
+                      "gcc's OpenMP.", text)
 
 
 if __name__ == "__main__":

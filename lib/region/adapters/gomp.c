@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* OpenMP of gcc. Its runtime has no tools interface, but programs call a function of it at each
+ * parallel region, with the code that each thread of the team executes. The preloaded library gets
+ * these calls, and this adapter executes that code inside a visit: each thread counts its part,
+ * without the barrier at the end. */
+#include "adapter.h"
+#include "place.h"
+
+struct part {
+	void (*code)(void *data);
+	void *data;
+	pfm_region_t *region;
+};
+
+/* What a thread of the team executes. */
+EXPORT void perfmon_gomp_execute(void *part);
+EXPORT void perfmon_gomp_execute(void *part)
+{
+	const struct part p = *(struct part *)part;
+
+	if (p.region)
+		pfm_begin_region(p.region);
+	p.code(p.data);
+	if (p.region)
+		pfm_end_region(p.region);
+}
+
+/* The region of a call that returns to @place; NULL if regions are not counted. */
+EXPORT void *perfmon_gomp_find_region(const void *place);
+EXPORT void *perfmon_gomp_find_region(const void *place)
+{
+	return perfmon_regions_active ? make_region_of_place(place) : NULL;
+}
