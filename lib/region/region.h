@@ -646,11 +646,13 @@ bool pfmi_slice_get_count(const pfm_region_results_t *r, const struct visit_slic
                           uint64_t *count);
 /* Writes the results. False without memory. */
 typedef bool region_write_fn(FILE *out, const pfm_region_results_t *r);
+/* What a format does with single visits. */
+enum slice_use { NO_SLICES, USES_SLICES /* sums without them */, NEEDS_SLICES };
 /* A format of results. */
 struct region_format {
 	char name[8];
 	char suffix[16]; /* of its files */
-	bool draws_slices;
+	enum slice_use slices;
 	region_write_fn *write;
 };
 /* The format called @name, NULL for an unknown name. */

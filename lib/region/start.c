@@ -222,7 +222,7 @@ static int start_regions(const char *events, unsigned flags, const char *output,
 	r->events = r->events ? r->events : "";
 	writer = pfmi_region_find_format(format);
 	r->format = writer ? writer->name : "table";
-	r->keeps_slices = writer && writer->draws_slices;
+	r->keeps_slices = writer && writer->slices != NO_SLICES;
 	snprintf(r->output, sizeof(r->output), "%s", output ? output : "");
 	note_output();
 	stay_loaded();

@@ -8,13 +8,13 @@
 #include "region/region.h"
 
 static const struct region_format formats[] = {
-	{ "table", ".txt", false, pfmi_region_write_table },
-	{ "json", ".json", false, pfmi_region_write_json },
-	{ "csv", ".csv", false, pfmi_region_write_csv },
-	{ "likwid", ".likwid", false, pfmi_region_write_likwid },
-	{ "papi", ".papi.json", false, pfmi_region_write_papi },
-	{ "chrome", ".trace.json", true, pfmi_region_write_chrome },
-	{ "firefox", ".firefox.json", true, pfmi_region_write_firefox },
+	{ "table", ".txt", NO_SLICES, pfmi_region_write_table },
+	{ "json", ".json", NO_SLICES, pfmi_region_write_json },
+	{ "csv", ".csv", NO_SLICES, pfmi_region_write_csv },
+	{ "likwid", ".likwid", NO_SLICES, pfmi_region_write_likwid },
+	{ "papi", ".papi.json", USES_SLICES, pfmi_region_write_papi },
+	{ "chrome", ".trace.json", NEEDS_SLICES, pfmi_region_write_chrome },
+	{ "firefox", ".firefox.json", NEEDS_SLICES, pfmi_region_write_firefox },
 };
 
 const struct region_format *pfmi_region_find_format(const char *name)
@@ -50,7 +50,7 @@ int pfm_write_regions(const pfm_region_results_t *results, int fd, const char *f
 	int rc;
 
 	if (!results || !writer ||
-	    (writer->draws_slices && !results->loaded && !pfmi_regions.keeps_slices))
+	    (writer->slices == NEEDS_SLICES && !results->loaded && !pfmi_regions.keeps_slices))
 		return PFMLIB_ERR_INVAL;
 	out = open_memstream(&text, &n);
 	is_written = out && writer->write(out, results);

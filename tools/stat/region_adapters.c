@@ -19,7 +19,7 @@ static const struct adapter {
 	{ "NVTX", "NVTX_INJECTION64_PATH", "libperfmon-nvtx.so", NULL },
 	{ "Kokkos", "KOKKOS_TOOLS_LIBS", "libperfmon-kokkos.so", "KOKKOS_PROFILE_LIBRARY" },
 	{ "OpenMP", "OMP_TOOL_LIBRARIES", "libperfmon-ompt.so", NULL },
-	{ "likwid, PAPI, gcc's OpenMP", "LD_PRELOAD", "libperfmon-preload.so", NULL },
+	{ "likwid, PAPI, libgomp", "LD_PRELOAD", "libperfmon-preload.so", NULL },
 };
 
 enum { ADAPTERS = sizeof(adapters) / sizeof(adapters[0]) };

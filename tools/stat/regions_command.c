@@ -59,9 +59,12 @@ static int show_folder(struct stat_job *job, const char *folder)
 	int rc;
 
 	find_results(folder, path);
-	if (stat(path, &s) != 0 || !S_ISDIR(s.st_mode)) {
-		fprintf(stderr, "pfm regions: %s: %s\n", folder,
-		        errno ? strerror(errno) : "expected a folder");
+	if (stat(path, &s) != 0) {
+		fprintf(stderr, "pfm regions: %s: %s\n", folder, strerror(errno));
+		return EXIT_REFUSED;
+	}
+	if (!S_ISDIR(s.st_mode)) {
+		fprintf(stderr, "pfm regions: %s: expected a folder\n", folder);
 		return EXIT_REFUSED;
 	}
 	collect_region_results(&results, path);

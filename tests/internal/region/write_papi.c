@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Results in the form of PAPI's high-level interface: all numbers are strings. */
-#include "made_regions.h"
+#include "made_slices.h"
 #include <jansson.h>
 
 static void expect_text(const json_t *o, const char *key, const char *want)
@@ -53,4 +53,34 @@ static void records_of_each_thread(void **state)
 	unmake_regions(&m);
 }
 
-UNIT(region_write_papi, cmocka_unit_test(records_of_each_thread));
+/* Visits that were kept have a record each, as PAPI writes them. */
+static void records_of_each_visit(void **state)
+{
+	struct made_regions m;
+	struct made_results made;
+	json_t *root;
+	char *text;
+
+	(void)state;
+	make_slices(&m);
+	make_results(&made, "outer");
+	text = write_to_text(pfmi_region_write_papi, &made.results);
+	root = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+	assert_non_null(root);
+	expect_text(get_record(root, "0", "0"), "name", "outer");
+	expect_text(get_record(root, "0", "0"), "parent_region_id", "-1");
+	expect_text(get_record(root, "0", "0"), "cycles", "100"); /* 112 - 2 - 10 */
+	expect_text(get_record(root, "0", "0"), "real_time_nsec", "1001");
+	expect_text(get_record(root, "0", "1"), "name", "inner");
+	expect_text(get_record(root, "0", "1"), "parent_region_id", "0");
+	expect_text(get_record(root, "0", "1"), "cycles:u", "50");
+	expect_text(get_record(root, "0", "2"), "name", "apart");
+	expect_text(get_record(root, "0", "2"), "parent_region_id", "-1");
+	assert_null(get_record(root, "0", "3"));
+	json_decref(root);
+	free(text);
+	unmake_slices(&m);
+}
+
+UNIT(region_write_papi, cmocka_unit_test(records_of_each_thread),
+     cmocka_unit_test(records_of_each_visit));
