@@ -26,7 +26,11 @@ static const char *format_grouped(uint64_t value, char buf[32])
 	return buf;
 }
 
-enum { LINE_COLUMNS = 80, DURATION_SIZE = REAL_SIZE + 8 };
+enum {
+	LINE_COLUMNS = 80,
+	HEADING_COLUMNS = 30, /* beside numbers of visits and threads */
+	DURATION_SIZE = REAL_SIZE + 8
+};
 
 static const char *format_duration(uint64_t ns, char text[DURATION_SIZE])
 {
@@ -72,17 +76,20 @@ static void put_plural(FILE *out, uint64_t n, const char *what)
 
 static void put_heading(FILE *out, const pfm_region_info_t *info)
 {
+	const size_t length = strlen(info->region), inside = strlen(info->parent);
+	const bool is_long = length + inside > HEADING_COLUMNS;
+
 	fputc('\n', out);
 	base_put_line(out, info->region);
-	if (*info->parent) {
-		fputs(" (in ", out);
+	if (inside) {
+		fputs(is_long ? "\n  (in " : " (in ", out);
 		base_put_line(out, info->parent);
 		fputc(')', out);
 	}
 	if (info->thread)
 		fprintf(out, info->thread > 0 ? ", thread %d" : ", threads that ended later",
 		        info->thread);
-	fprintf(out, ": ");
+	fputs(is_long ? ":\n  " : ": ", out);
 	put_plural(out, info->visits, "visit");
 	if (!info->thread && info->threads > 1)
 		fprintf(out, " in %" PRIu64 " threads", info->threads);
@@ -184,9 +191,12 @@ static void put_count(FILE *out, const pfm_region_info_t *info, const pfm_region
 	char text[VALUE_SIZE], own[VALUE_SIZE];
 	size_t used;
 
-	used = (size_t)fprintf(out, "%*s  %-*s  own %s", COUNT_COLUMNS,
-	                       format_value(e, c->inclusive, c->scale, text), NAME_COLUMNS, e->name,
-	                       format_value(e, c->exclusive, c->scale, own));
+	used = (size_t)fprintf(out, "%*s  %-*s", COUNT_COLUMNS,
+	                       format_value(e, c->inclusive, c->scale, text), NAME_COLUMNS,
+	                       e->name);
+	if (strlen(e->name) > NAME_COLUMNS)
+		used = (size_t)fprintf(out, "\n%*s", COUNT_COLUMNS, "") - 1;
+	used += (size_t)fprintf(out, "  own %s", format_value(e, c->exclusive, c->scale, own));
 	if (c->error) {
 		snprintf(text, sizeof(text), "+- %s", format_value(e, c->error, c->scale, own));
 		put_part(out, &used, text);

@@ -87,6 +87,34 @@ static void lines_of_a_terminal(void **state)
 	unmake_regions(&m);
 }
 
+/* Names as C++ has them, and an event with all its terms, have lines of their own. */
+static void long_names(void **state)
+{
+	static char event[] = "cpu_core/event=0xd1,umask=0x20,name=mem_load_retired.l3_miss/u";
+	struct made_regions m;
+	struct made_results made;
+	char region[71], *text;
+
+	(void)state;
+	memset(region, 'r', sizeof(region) - 1);
+	region[sizeof(region) - 1] = '\0';
+	make_regions(&m);
+	m.events[0].name = event;
+	make_results(&made, region);
+	made.rows[0].parent = pfmi_region_find_or_make_number("parent");
+	text = write_to_text(pfmi_region_write_table, &made.results);
+	expect_piece(text, "rrr\n  (in parent):\n  3 visits\n");
+	expect_piece(text, "l3_miss/u\n                      own 400;");
+	for (const char *line = text, *end; *line; line = end + 1) {
+		end = strchr(line, '\n');
+		assert_non_null(end);
+		/* The event alone is longer than what is left beside its count. */
+		assert_true(end - line <= 80 || strncmp(line + 22, event, sizeof(event) - 1) == 0);
+	}
+	free(text);
+	unmake_regions(&m);
+}
+
 static void table_without_regions(void **state)
 {
 	struct made_regions m;
@@ -105,4 +133,4 @@ static void table_without_regions(void **state)
 
 UNIT(region_write_table, cmocka_unit_test(table_of_one_region),
      cmocka_unit_test(threads_and_remarks), cmocka_unit_test(lines_of_a_terminal),
-     cmocka_unit_test(table_without_regions));
+     cmocka_unit_test(long_names), cmocka_unit_test(table_without_regions));
