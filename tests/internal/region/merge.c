@@ -44,7 +44,7 @@ static void regions_have_the_same_names(void **state)
 	to = load_file();
 	from = load_file();
 	l = from->loaded;
-	name = l->names[from->rows[0].region];
+	name = l->names[from->rows[made_row(from, "outer", "", 0)].region];
 	assert_string_equal(name, "outer");
 	name[0] = 'O';
 	assert_int_equal(pfm_add_region_results(to, from), PFMLIB_SUCCESS);
