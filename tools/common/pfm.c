@@ -25,7 +25,7 @@ const struct command_option common_options[] = {
 
 enum { CPU_MAX = 65535 }; /* the largest CPU number of -C */
 enum {
-	NAMES_MAX = 48,
+	NAMES_MAX = 60,
 	OPERAND = 1
 }; /* OPERAND: result of getopt_long() for an operand among options */
 

@@ -111,7 +111,7 @@ const struct command_option stat_options[] = {
 	  "count by an emulator: pfm stat --simulate --help has its options" },
 	{ OPT_REGIONS, "regions", "[FORMAT]",
 	  "count the regions of the command; FORMAT is table, json, csv, likwid, papi, chrome or "
-	  "firefox" },
+	  "firefox; gomp adds the parallel regions of gcc's OpenMP" },
 	{ OPT_REGIONS_SYSTEM, "regions-system", NULL,
 	  "with --regions: count system-wide the events that exist only for whole CPUs" },
 	{ OPT_NO_SUBTRACT, "no-subtract", NULL,
@@ -336,7 +336,12 @@ static int parse_stat_option(struct command_args *args, struct stat_job *job, in
 		                                  "expected fd:N[,ACK] or fifo:PATH[,ACK] after "
 		                                  "--control, got '%s'.",
 		                                  value);
-	case OPT_REGIONS: job->regions.format = value ? value : "table"; break;
+	case OPT_REGIONS:
+		job->regions.has_gomp |= value && strcmp(value, "gomp") == 0;
+		job->regions.format = value && strcmp(value, "gomp") != 0 ? value
+		                      : job->regions.format               ? job->regions.format
+		                                                          : "table";
+		break;
 	case OPT_REGIONS_SYSTEM: job->regions.has_system = true; break;
 	case OPT_BY: return set_region_unit(args, job, value);
 	case OPT_KEEP: job->regions.keeps_folder = true; break;

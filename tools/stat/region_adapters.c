@@ -19,7 +19,7 @@ static const struct adapter {
 	{ "NVTX", "NVTX_INJECTION64_PATH", "libperfmon-nvtx.so", NULL },
 	{ "Kokkos", "KOKKOS_TOOLS_LIBS", "libperfmon-kokkos.so", "KOKKOS_PROFILE_LIBRARY" },
 	{ "OpenMP", "OMP_TOOL_LIBRARIES", "libperfmon-ompt.so", NULL },
-	{ "likwid, PAPI, libgomp", "LD_PRELOAD", "libperfmon-preload.so", NULL },
+	{ "likwid, PAPI", "LD_PRELOAD", "libperfmon-preload.so", NULL },
 };
 
 enum { ADAPTERS = sizeof(adapters) / sizeof(adapters[0]) };
@@ -56,7 +56,7 @@ static void load_adapter(const struct adapter *a, const char *path)
 		setenv(a->older, path, 1);
 }
 
-void load_region_adapters(char *on, size_t size)
+void load_region_adapters(const struct stat_job *job, char *on, size_t size)
 {
 	const char *folder = getenv("PERFMON_ADAPTERS");
 	char path[REGION_PATH_SIZE];
@@ -73,6 +73,8 @@ void load_region_adapters(char *on, size_t size)
 			at += (size_t)snprintf(on + at, size - at, "%s%s", at ? ", " : "",
 			                       adapters[i].interfaces);
 	}
+	if (job->regions.has_gomp && at && at < size)
+		snprintf(on + at, size - at, ", libgomp");
 }
 
 /* ---- programs without regions ------------------------------------------------------------ */
@@ -91,8 +93,7 @@ static const struct {
 	{ "nvtxRange", "it contains NVTX, but began no range" },
 	{ "kokkosp_", "it contains Kokkos, but ran no kernel" },
 	{ "GOMP_parallel",
-	  "it contains gcc's OpenMP, but began no parallel region, or has a static "
-	  "libgomp" },
+	  "its OpenMP is that of gcc: --regions=gomp counts its parallel regions" },
 };
 
 /* Finds the path of @command as execvp(3) does. False if it does not exist. */

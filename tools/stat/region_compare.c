@@ -151,7 +151,7 @@ int compare_regions(struct command_args *args, struct stat_job *job)
 		rc = prepare_region_events(job, &events);
 	if (rc != EXIT_DONE)
 		return rc;
-	load_region_adapters(on, sizeof(on));
+	load_region_adapters(job, on, sizeof(on));
 	runs.events = events;
 	runs.on = on;
 	runs.results = calloc((size_t)runs.n_rounds * SIDES, sizeof(*runs.results));

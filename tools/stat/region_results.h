@@ -61,7 +61,7 @@ int prepare_region_events(struct stat_job *job, char **events);
 int run_region_command(const struct stat_job *job, char *const *command, const char *events,
                        struct region_collection *results);
 /* Sets the variables that load adapters, and lists their interfaces in @on. */
-void load_region_adapters(char *on, size_t size);
+void load_region_adapters(const struct stat_job *job, char *on, size_t size);
 /* Reports that @command entered no region, which interfaces @on were counted, and which marks the
  * program contains. */
 void report_no_region(const char *command, const char *on);

@@ -17,7 +17,7 @@ static const char *const unit_names[] = {
 	[BY_NO_UNIT] = "", [BY_RANK] = "rank", [BY_PROCESS] = "process", [BY_THREAD_ID] = "thread"
 };
 
-enum { UNITS = sizeof(unit_names) / sizeof(unit_names[0]), NAME_COLUMNS = 20 };
+enum { UNITS = sizeof(unit_names) / sizeof(unit_names[0]), NAME_COLUMNS = 19 };
 
 /* A metric of a region in one unit. */
 struct unit_value {

@@ -136,7 +136,8 @@ static _Noreturn void execute_command(char *const *command, const char *events,
 {
 	char options[128], output[PATH_SIZE + 2];
 
-	snprintf(options, sizeof(options), "keep-file,%s%s%s",
+	snprintf(options, sizeof(options), "keep-file,%s%s%s%s",
+	         job->regions.has_gomp ? "gomp," : "",
 	         job->regions.no_subtract ? "no-subtract," : "",
 	         job->regions.has_system ? "system," : "",
 	         job->options.by == BY_THREAD ? "per-thread," : "");
@@ -325,7 +326,7 @@ static int run_repeatedly(const struct command_args *args, struct stat_job *job,
 
 	if (get_output_folder(job) && mkdir(job->options.output, 0777) != 0)
 		return report_bad_option(job->options.output, errno);
-	load_region_adapters(on, sizeof(on));
+	load_region_adapters(job, on, sizeof(on));
 	if (job->regions.visits)
 		return count_region_visits(job, args->operands, events, on);
 	for (unsigned i = 0; status == EXIT_DONE && i < n; i++) {

@@ -366,6 +366,7 @@ struct stat_timing {
 struct stat_regions {
 	const char *format; /* NULL: without regions */
 	bool has_system, no_subtract;
+	bool has_gomp;   /* parallel regions of gcc's OpenMP */
 	uint64_t visits; /* --visits; 0: not given */
 	unsigned by;     /* enum region_unit */
 	bool keeps_folder;

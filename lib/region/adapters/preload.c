@@ -165,14 +165,30 @@ static function find_runtime(function *cached, const char *name, const void *pla
 	return f;
 }
 
+/* Parallel regions are counted on request: they enclose the marks of a program. */
+static int is_requested(void)
+{
+	static int known; /* 1: no, 2: yes */
+	int is = __atomic_load_n(&known, __ATOMIC_RELAXED);
+
+	if (!is) {
+		const char *options = secure_getenv("PERFMON_REGIONS_OPTIONS");
+
+		is = options && strstr(options, "gomp,") ? 2 : 1;
+		__atomic_store_n(&known, is, __ATOMIC_RELAXED);
+	}
+	return is == 2;
+}
+
 /* Replaces the code of a parallel region whose call returns to @place by one that counts; it stays
- * where the runtime is another one. The team has left @part when the call returns. */
+ * without a request, and where the runtime is another one. The team has left @part when the call
+ * returns. */
 static code count_part(function runtime, struct part *part, const void *place)
 {
 	void *(*find)(const void *) = NULL;
 	code execute = NULL;
 
-	if (!is_of_gcc(runtime))
+	if (!is_requested() || !is_of_gcc(runtime))
 		return NULL;
 	find = (void *(*)(const void *))find_function(&gomp, "perfmon_gomp_find_region");
 	execute = (code)find_function(&gomp, "perfmon_gomp_execute");
