@@ -212,8 +212,8 @@ class Site:
         files = {p.file for p in self.pages}
         guide = '<a href="index.html#Guide">Guide</a>\n' if self.chapters else ""
         processors = '<a href="index.html#Processors">Processors</a>\n' if self.events else ""
-        return guide + processors + self.events + self.encoder + "\n".join('<a href="%s.html">%s</a>' % w
-                                                            for w in wanted if w[0] in files)
+        pages = "\n".join('<a href="%s.html">%s</a>' % w for w in wanted if w[0] in files)
+        return guide + processors + self.events + self.encoder + pages
 
     def chapter(self, chapter):
         return self.frame("%s - perfmon" % chapter.title, "guide", chapter.contents(), chapter.body,
