@@ -25,6 +25,7 @@ FAMILIES = {
     "jkt_uncore_cbox": 1500, "ivt_uncore_cbox": 1000, "hsx_uncore_cbox": 1500,
     "bdx_uncore_cbox": 500, "skx_uncore_cha": 1500, "icx_uncore_cha": 500,
     "jkt_uncore_pcu": 1000, "hsx_uncore_pcu": 500, "jkt_uncore_qpi": 500, "hsx_uncore_r3qpi": 300,
+    "nvl_coyotecove": 300,
 }
 MOST_EVENTS = 6
 GENERAL = (1 << 32) - 1
@@ -198,6 +199,7 @@ class Event:
             self.choose_umask(table.groups.get(g), rng)
         self.counters = parse_counters(row.get("on") or table.defaults.get("on", "")) \
             or table.counters
+        self.registers, self.value = list_registers(row)
         self.must = row.get("precise") == "must"
         self.precision = row.get("precise")
         self.add_modifiers(rng)
@@ -257,6 +259,15 @@ class Event:
                  "sampled": int(self.precise > 0)}
         own = state[key] if key in STATES else self.get_field(key)
         return any(is_within(own, part) for part in value.split(","))
+
+
+def list_registers(row):
+    """The extra registers that a row can use, its own first, and the value."""
+    if "msr" not in row:
+        return [], 0
+    own, _, value = row["msr"].partition(":")
+    others = [int(x.split(":")[2], 0) for x in row.get("alt", "").split(",") if x]
+    return [int(own, 0), *others], int(value or "0", 0)
 
 
 def is_within(own, part):
@@ -331,6 +342,15 @@ class Model:
             if alone and i != alone[0] and i not in self.needed:
                 self.masks[i] &= ~GENERAL
 
+    def has_registers(self):
+        """Is there an extra register for each event that needs one: free, or with its value?"""
+        needy = [e for e in self.events if e.registers]
+        for choice in itertools.product(*(e.registers for e in needy)):
+            held = {}
+            if all(held.setdefault(r, e.value) == e.value for r, e in zip(choice, needy)):
+                return True
+        return False
+
     def fits(self, i=0, used=0):
         """Is there a placement of events @i and later beside the @used counters?"""
         if i == len(self.events):
@@ -360,7 +380,7 @@ def expect(table, events):
         model = Model(table, events)
     except Refused:
         return None
-    return model if model.fits() else None
+    return model if model.has_registers() and model.fits() else None
 
 
 # ---- the library ---------------------------------------------------------------------------------
@@ -390,13 +410,12 @@ def dispatch(lib, texts):
 
 
 def is_simple(table, name):
-    """Leaves out what this file does not model: further registers, metrics, events that need no
-    counter, other values for one counter."""
+    """Leaves out what this file does not model: registers whose value is made of unit masks,
+    metrics, events that need no counter, other values for one counter."""
     row = table.rows[name]
-    msr = row.get("msr", "")
-    return not any("@" in key for key in row) and "alt" not in row and \
+    return not any("@" in key for key in row) and \
         "metric" not in row and "alias" not in row.get("flags", "") and \
-        (not msr or msr.startswith("0x3f6:0x40")) and row.get("on") != "none" and \
+        row.get("on") != "none" and ("msr" not in row or ":" in row["msr"]) and \
         "free_running" not in row.get("flags", "") and "hidden" not in row.get("flags", "") and \
         "params" not in row and not name.startswith("PERF_METRICS.")
 
