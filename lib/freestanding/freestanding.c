@@ -128,3 +128,28 @@ void pfmi_machine_log(const struct log *log, enum log_topic topic, pfm_log_level
 {
 	(void)log, (void)topic, (void)level, (void)format;
 }
+
+/* ---- the compiler's own library -------------------------------------------------------------- */
+
+/* Compilers call these where the processor has no such instruction. They are local to the object,
+ * and left out where nothing calls them. */
+int __ctzdi2(unsigned long long x);
+int __clzdi2(unsigned long long x);
+
+int __ctzdi2(unsigned long long x)
+{
+	int n = 0;
+
+	for (; n < 64 && !(x & 1); n++)
+		x >>= 1;
+	return n;
+}
+
+int __clzdi2(unsigned long long x)
+{
+	int n = 64;
+
+	for (; x; n--)
+		x >>= 1;
+	return n;
+}
