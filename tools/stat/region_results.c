@@ -297,11 +297,13 @@ void collect_running_regions(struct region_collection *to, const int *pids, unsi
 
 void collect_region_results(struct region_collection *to, const char *path)
 {
-	struct region_join join = to->is_summed ? (struct region_join){ 0 } : begin_region_join(to);
+	struct region_join join = { 0 };
 	struct dirent **names = NULL;
 	int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int n = scandir(path, &names, is_result, compare_results);
 
+	if (!to->is_summed)
+		join = begin_region_join(to);
 	for (int i = 0; i < n; i++) {
 		if (join.out || to->is_summed)
 			add_file(to, &join, folder, names[i]->d_name,

@@ -24,7 +24,7 @@ struct unit_value {
 	json_t *row; /* has the texts */
 	const char *region, *parent, *metric;
 	size_t order; /* of its first line */
-	long process, unit;
+	long unit;
 	double value; /* negative: not counted */
 	bool is_partial;
 };

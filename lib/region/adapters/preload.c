@@ -207,7 +207,7 @@ static code count_part(function runtime, struct part *part, const void *place)
 		static function cached;                                                            \
 		const void *place = __builtin_return_address(0);                                   \
 		const function runtime = find_runtime(&cached, #NAME, place);                      \
-		struct part part = { fn, data, NULL };                                             \
+		struct part part = { .code = fn, .data = data };                                   \
 		const code counting = count_part(runtime, &part, place);                           \
                                                                                                    \
 		if (counting) {                                                                    \
