@@ -101,9 +101,7 @@ static bool add_row(struct unit_values *v, json_t *row)
 	const char *region = json_string_value(json_object_get(row, "region")),
 		   *parent = json_string_value(json_object_get(row, "parent"));
 	const json_t *counts = json_object_get(row, "counts"), *count;
-	struct unit_value value = {
-		.row = row, .region = region, .parent = parent ? parent : "", .process = v->process
-	};
+	struct unit_value value = { .row = row, .region = region, .parent = parent ? parent : "" };
 	size_t i;
 
 	if (!region || !find_unit(v, row, &value.unit))

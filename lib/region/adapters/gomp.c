@@ -12,7 +12,7 @@ struct part {
 	pfm_region_t *region;
 };
 
-/* What a thread of the team executes. */
+/* Executes the code of a parallel region in a thread of the team. */
 EXPORT void perfmon_gomp_execute(void *part);
 EXPORT void perfmon_gomp_execute(void *part)
 {

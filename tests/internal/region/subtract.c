@@ -41,7 +41,7 @@ static void visits_that_are_enough(void **state)
 	                 0); /* nothing to subtract */
 	assert_int_equal(pfmi_region_find_enough_visits(501, 100, &o), 0);
 	assert_true(pfmi_region_find_enough_visits(0, 100, &o) == UINT64_MAX);
-	/* 5 a visit cannot be told from 3 */
+	/* 5 a visit is less than twice the error of the mean, 3 */
 	assert_true(pfmi_region_find_enough_visits(500, 100, &o) == UINT64_MAX);
 	/* With N visits the error of one is sqrt(9 + 1600 / N), half of 10. */
 	n = pfmi_region_find_enough_visits(10, 1, &o);
