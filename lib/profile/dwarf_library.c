@@ -117,6 +117,7 @@ static int find_debug_file(Dwfl_Module *module, void **user, const char *name, D
 		return link ? open_shared_file(sources, link, found) : -1;
 	s.folder = sources->debug_folder;
 	s.store = sources->store;
+	s.recording_store = sources->recording_store;
 	n = dw.dwfl_module_build_id(module, &s.id, &at);
 	s.n_id = n > 0 ? (size_t)n : 0;
 	for (unsigned i = 0; fd < 0 && make_debug_file_path(&s, i, path, sizeof(path)); i++)

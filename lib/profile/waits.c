@@ -3,6 +3,7 @@
 #include "profile/waits.h"
 
 #include <linux/perf_event.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/grow.h"
@@ -14,7 +15,9 @@ enum { MAX_SWITCHES = 50000000 }; /* 400 MB */
 struct switched_task {
 	uint32_t tid;
 	bool has_ended;
-	uint64_t *arrivals; /* times at which it came back to a CPU */
+	char name[32];
+	uint64_t running, since; /* nanoseconds on CPUs; since it is on one, 0: it is on none */
+	uint64_t *arrivals;      /* times at which it came back to a CPU */
 	size_t n, capacity;
 };
 
@@ -80,7 +83,45 @@ static void add_arrival(struct waits *w, uint32_t tid, uint64_t time)
 	if (task->n && time < task->arrivals[task->n - 1])
 		time = task->arrivals[task->n - 1];
 	task->arrivals[task->n++] = time;
+	task->since = time;
 	w->failed |= ++w->n_switches > MAX_SWITCHES;
+}
+
+/* The task leaves its CPU. */
+static void note_departure(struct waits *w, uint32_t tid, uint64_t time)
+{
+	struct switched_task *task = find_or_add_task(w, tid);
+
+	if (!task)
+		return;
+	task->running += task->since ? time_span_between(task->since, time) : 0;
+	task->since = 0;
+}
+
+/* Notes the name of a task. One that executes a program is on a CPU. */
+static void note_name(struct waits *w, const pfm_record_t *record)
+{
+	struct switched_task *task = find_or_add_task(w, record->tid);
+
+	if (!task)
+		return;
+	snprintf(task->name, sizeof(task->name), "%s", record->body.comm.name);
+	if (record->misc & PFM_MISC_EXEC && !task->since && !task->n)
+		task->since = record->time;
+}
+
+/* A new task has the name of the one that began it. */
+static void note_fork(struct waits *w, const pfm_record_t *record)
+{
+	const struct switched_task *parent = find_task(w, record->body.task.ptid);
+	char name[sizeof(parent->name)] = "";
+	struct switched_task *task;
+
+	if (parent)
+		memcpy(name, parent->name, sizeof(name));
+	task = find_or_add_task(w, record->tid);
+	if (task)
+		memcpy(task->name, name, sizeof(name));
 }
 
 bool waits_add_record(struct waits *w, const pfm_record_t *record)
@@ -91,14 +132,19 @@ bool waits_add_record(struct waits *w, const pfm_record_t *record)
 	switch (record->type) {
 	case PFM_RECORD_SWITCH:
 	case PFM_RECORD_SWITCH_CPU:
-		if (record->misc & PFM_MISC_OUT)
+		if (record->misc & PFM_MISC_OUT) {
 			w->n_switches++;
-		else
+			note_departure(w, record->tid, record->time);
+		} else {
 			add_arrival(w, record->tid, record->time);
+		}
 		break;
+	case PFM_RECORD_COMM: note_name(w, record); break;
+	case PFM_RECORD_FORK: note_fork(w, record); break;
 	case PFM_RECORD_EXIT: {
 		struct switched_task *task = find_or_add_task(w, record->tid);
 
+		note_departure(w, record->tid, record->time);
 		if (task)
 			task->has_ended = true;
 		break;
@@ -156,6 +202,16 @@ uint64_t waits_find(struct waits *w, uint32_t tid, uint64_t time)
 bool waits_has_switches(const struct waits *w)
 {
 	return w->n_switches;
+}
+
+uint64_t waits_get_running(const struct waits *w, const char *name)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < w->n_tasks; i++)
+		if (strcmp(w->tasks[i].name, name) == 0)
+			sum += w->tasks[i].running;
+	return sum;
 }
 
 uint64_t waits_count_unended(const struct waits *w)

@@ -23,6 +23,9 @@ void waits_free(struct waits *w);
 /* Nanoseconds for which task @tid waited that left its CPU at @time. A wait that had not ended is
  * as long as the recording; that of a task that ended is 0. */
 uint64_t waits_find(struct waits *w, uint32_t tid, uint64_t time);
+/* Nanoseconds for which tasks called @name were on a CPU, by the records of switches. 0 if the
+ * recording begins in the middle of things. */
+uint64_t waits_get_running(const struct waits *w, const char *name);
 /* The number of waits that had not ended. */
 uint64_t waits_count_unended(const struct waits *w);
 /* Is event @i of the session the one whose samples begin waits? */

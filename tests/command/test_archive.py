@@ -4,12 +4,18 @@
 
     PFM  the command (default: pfm of the path)
 """
+import ctypes.util
+import functools
+import http.server
 import os
+import re
 import shutil
+import struct
 import subprocess
 import sys
 import tarfile
 import tempfile
+import threading
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -117,6 +123,101 @@ class Archive(unittest.TestCase):
             self.assertEqual((m.uid, m.gid, m.mode), (0, 0, 0o600))
             self.assertFalse(m.name.startswith("/") or ".." in m.name)
         self.assertEqual(members[0].size, os.path.getsize(os.path.join(self.folder, "run.data")))
+
+    def test_a_bundle_is_made_with_the_recording(self):
+        if not shutil.which("zstd"):
+            self.skipTest("zstd is not installed")
+        self.record()
+        said = self.pfm("record", "-e", "cpu-clock", "--bundle", "-o", "b.data", "--",
+                        "./work").stderr
+        self.assertRegex(said, r"pfm record: the recording and \d+ files .* are in b.data.tar.zst")
+        wanted = self.pfm("report", "-n", "0", "b.data").stdout
+        os.rename(os.path.join(self.folder, "work"), os.path.join(self.folder, "gone"))
+        self.unpack("b.data.tar.zst")
+        self.assertEqual(self.pfm("report", "-n", "0", "b.data", cwd=self.other).stdout, wanted)
+        done = self.pfm("record", "--bundle", "-o", "x.folded", "--", "./gone", status=2)
+        self.assertIn("--bundle packs a recording", done.stderr)
+
+    def split(self):
+        """Moves the symbols of the program to a debug file, as packages of debug symbols have them.
+        Returns its path and its build id."""
+        if not shutil.which("objcopy"):
+            self.skipTest("no objcopy (Debian: binutils)")
+        program = os.path.join(self.folder, "work")
+        notes = subprocess.run(["readelf", "-n", program], capture_output=True, text=True,
+                               check=True).stdout
+        build_id = re.search(r"Build ID: ([0-9a-f]+)", notes).group(1)
+        debug = os.path.join(self.folder, "debug", ".build-id", build_id[:2],
+                             build_id[2:] + ".debug")
+        os.makedirs(os.path.dirname(debug))
+        subprocess.run(["objcopy", "--only-keep-debug", program, debug], check=True)
+        subprocess.run(["strip", program], check=True)
+        return debug, build_id
+
+    def test_debug_files_are_in_the_archive(self):
+        self.record()
+        debug, build_id = self.split()
+        os.makedirs(os.path.join(self.folder, "home", ".debug", ".build-id", build_id[:2],
+                                 build_id[2:]))
+        os.rename(debug, os.path.join(self.folder, "home", ".debug", ".build-id", build_id[:2],
+                                      build_id[2:], "debug"))
+        env = dict(os.environ, HOME=os.path.join(self.folder, "home"))
+        subprocess.run([PFM, "archive", "-o", "run.tar", "run.data"], cwd=self.folder, env=env,
+                       check=True, capture_output=True)
+        shutil.rmtree(os.path.join(self.folder, "home"))
+        os.unlink(os.path.join(self.folder, "work"))
+        self.unpack("run.tar")
+        self.assertIn(" hot\n", self.pfm("report", "run.data", cwd=self.other).stdout)
+
+    def test_a_server_has_programs_and_debug_files(self):
+        """The server of debuginfod(8), as far as files are asked for by build id."""
+        if not ctypes.util.find_library("debuginfod"):
+            self.skipTest("libdebuginfod is missing (Debian: libdebuginfod1)")
+        self.record()
+        debug, build_id = self.split()
+        pages = os.path.join(self.folder, "pages", "buildid", build_id)
+        os.makedirs(pages)
+        os.rename(debug, os.path.join(pages, "debuginfo"))
+        os.rename(os.path.join(self.folder, "work"), os.path.join(pages, "executable"))
+
+        class Quiet(http.server.SimpleHTTPRequestHandler):
+            def log_message(self, *args):
+                pass
+
+        server = http.server.ThreadingHTTPServer(
+            ("127.0.0.1", 0), functools.partial(Quiet, directory=os.path.join(self.folder,
+                                                                              "pages")))
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        self.addCleanup(server.server_close)
+        self.addCleanup(server.shutdown)
+        env = {**os.environ, "DEBUGINFOD_CACHE_PATH": os.path.join(self.folder, "cache")}
+        env.pop("DEBUGINFOD_URLS", None)
+        done = subprocess.run([PFM, "report", "--symbols",
+                               "http://127.0.0.1:%d/" % server.server_address[1], "run.data"],
+                              cwd=self.folder, env=env, capture_output=True, text=True,
+                              timeout=60, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(" hot\n", done.stdout)
+
+    def test_dumps_of_compilers_are_in_the_archive(self):
+        path = os.path.join(self.folder, "jit-5.dump")
+        name, code = b"compiled\0", b"\xc3" * 16
+        load = struct.pack("<IIQIIQQQQ", 0, 16 + 40 + len(name) + len(code), 1, 5, 5, 0x1000,
+                           0x1000, len(code), 1) + name + code
+        with open(path, "wb") as f:
+            f.write(struct.pack("<IIIIIIQQ", 0x4A695444, 1, 40, 62, 0, 5, 0, 0) + load)
+        made = Crafted()
+        made.attr()
+        made.comm(5, b"work")
+        made.map(5, 0x20000, path.encode())
+        made.map(5, 0x1000, b"//anon")
+        made.sample(5, 0x1008)
+        made.write(os.path.join(self.folder, "run.data"))
+        self.assertIn(" compiled\n", self.pfm("report", "run.data").stdout)
+        self.pfm("archive", "-o", "run.tar", "run.data")
+        os.unlink(path)
+        self.unpack("run.tar")
+        self.assertIn(" compiled\n", self.pfm("report", "run.data", cwd=self.other).stdout)
 
     def test_wrong_recordings_are_refused(self):
         self.assertIn("missing: no such file", self.pfm("archive", "missing", status=1).stderr)

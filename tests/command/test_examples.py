@@ -125,6 +125,8 @@ class Examples(unittest.TestCase):
         for name in ("tru64-program", "countcycles", "ipl-histogram"):
             cls.script(name,
                        """exec python3 -c 'import os; os.open("/dev/pfcntr", %s)'""" % PCNTOPENALL)
+        with open(os.path.join(SOURCE, "docs", "guide", "first-profile.md"), encoding="utf-8") as f:
+            cls.write("words.c", re.search(r"(?ms)^```c\n(.*?)^```$", f.read()).group(1))
         cls.write("events.txt", "INST_RETIRED.ANY\nMEM_LOAD_RETIRED.L3_MISS:u\n")
         cls.write("toy.pmu", TOY)
         cls.write("slow.model", SLOW_MODEL)

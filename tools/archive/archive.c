@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* pfm archive: a recording and the files that name its code, as one file for other machines. */
+/* pfm archive, and pfm record --bundle: a recording and the files that name its code, as one file
+ * for other machines. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -8,11 +9,14 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "archive/archive.h"
 #include "archive/tar_file.h"
+#include "base/grow.h"
 #include "common/pfm.h"
 #include "export/export.h"
 #include "profile/regular_file.h"
 #include "profile/symbols/debug_files.h"
+#include "profile/symbols/jitdump.h"
 #include "profile/symbols/symbols.h"
 
 enum { NAME_SIZE = 100, KERNEL_LIST_MAX = 1 << 26 };
@@ -31,6 +35,12 @@ struct archive_job {
 	FILE *out;
 	pid_t packer; /* zstd, or 0 */
 	unsigned n_files, n_missing;
+	struct dump {
+		uint32_t pid;
+		char *path;
+	} * dumps; /* of compilers, as processes have mapped them */
+	size_t n_dumps, dumps_capacity;
+	bool failed; /* no memory */
 };
 
 /* ---- output ---------------------------------------------------------------------------------- */
@@ -88,15 +98,18 @@ static bool end_packer(struct archive_job *job)
 		;
 	job->packer = 0;
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
-		fputs("pfm archive: zstd is missing: install zstd, or write FILE.tar with -o\n",
-		      stderr);
+		fprintf(stderr,
+		        "pfm %s: zstd is missing: install zstd, or pack the recording with pfm "
+		        "archive -o FILE.tar\n",
+		        get_running_command());
 	errno = EIO;
 	return status == 0;
 }
 
 static int report_output_error(const struct archive_job *job)
 {
-	fprintf(stderr, "pfm archive: %s: %s\n", job->output, describe_output_error(errno));
+	fprintf(stderr, "pfm %s: %s: %s\n", get_running_command(), job->output,
+	        describe_output_error(errno));
 	return EXIT_REFUSED;
 }
 
@@ -150,7 +163,11 @@ static bool add_program(struct archive_job *job, const struct export_mapping *m)
 	}
 	snprintf(folder, sizeof(folder), "%s" STORE_SUFFIX, get_recording_name(job));
 	make_stored_file_path(folder, id, n_id, "elf", name, sizeof(name));
-	return !*name || add_file(job, name, path);
+	if (*name && !add_file(job, name, path))
+		return false;
+	path = symbols_get_debug_path(m->object);
+	make_stored_file_path(folder, id, n_id, "debug", name, sizeof(name));
+	return !path || !*name || add_file(job, name, path);
 }
 
 /* Adds the map of what process @pid compiled, if it has written one. */
@@ -161,6 +178,40 @@ static bool add_map(struct archive_job *job, uint32_t pid)
 	snprintf(path, sizeof(path), "/tmp/perf-%u.map", pid);
 	make_store_name(job, base_name(path), name);
 	return access(path, R_OK) != 0 || add_file(job, name, path);
+}
+
+static bool is_first_dump(const struct archive_job *job, uint32_t pid)
+{
+	for (size_t i = 0; i < job->n_dumps; i++)
+		if (job->dumps[i].pid == pid)
+			return false;
+	return true;
+}
+
+/* Notes the dump of a compiler. A later mapping of one process is the same file. */
+static void see_mapping(void *arg, const pfm_record_t *record)
+{
+	struct archive_job *job = arg;
+	const char *path = record->body.map.name;
+
+	if (!is_jitdump_path(path) || !is_first_dump(job, record->pid))
+		return;
+	job->dumps = base_grow_list(job->dumps, job->n_dumps, &job->dumps_capacity,
+	                            sizeof(*job->dumps), &job->failed);
+	if (job->failed)
+		return;
+	job->dumps[job->n_dumps].pid = record->pid;
+	job->dumps[job->n_dumps].path = strdup(path);
+	job->failed |= !job->dumps[job->n_dumps++].path;
+}
+
+static bool add_dump(struct archive_job *job, const struct dump *dump)
+{
+	char file[32], name[NAME_SIZE];
+
+	snprintf(file, sizeof(file), "jit-%u.dump", dump->pid);
+	make_store_name(job, file, name);
+	return add_file(job, name, dump->path);
 }
 
 static bool is_first_of_process(const struct export_reader *r, size_t i)
@@ -212,6 +263,9 @@ static bool add_files(struct archive_job *job)
 		if (r->mappings[i].pid && is_first_of_process(r, i) &&
 		    !add_map(job, r->mappings[i].pid))
 			return false;
+	for (size_t i = 0; i < job->n_dumps; i++)
+		if (!add_dump(job, &job->dumps[i]))
+			return false;
 	return add_kernel_list(job) && tar_end(job->out);
 }
 
@@ -222,9 +276,11 @@ static int read_samples(struct archive_job *job)
 	int status = export_open(&job->reader, job->path, NULL), rc = 1;
 
 	job->reader.merges_processes = true;
+	job->reader.see_mapping = see_mapping;
+	job->reader.see_mapping_arg = job;
 	while (status == EXIT_DONE && (rc = export_next(&job->reader, &sample)) == 1)
 		export_read_frames(&job->reader, &sample);
-	if (status == EXIT_DONE && job->reader.failed)
+	if (status == EXIT_DONE && (job->reader.failed || job->failed))
 		return report_no_memory();
 	return rc < 0 ? EXIT_REFUSED : status;
 }
@@ -251,36 +307,19 @@ static int write_archive(struct archive_job *job)
 	}
 	if (!export_close_output(&o, is_written) || !is_written)
 		return report_output_error(job);
-	fprintf(stderr, "pfm archive: the recording and %u files that name its code are in %s\n",
-	        job->n_files - 1, job->output);
+	fprintf(stderr, "pfm %s: the recording and %u files that name its code are in %s\n",
+	        get_running_command(), job->n_files - 1, job->output);
 	if (job->n_missing)
-		fprintf(stderr,
-		        "pfm archive: %u files are gone, and their functions have no names\n",
-		        job->n_missing);
+		fprintf(stderr, "pfm %s: %u files are gone, and their functions have no names\n",
+		        get_running_command(), job->n_missing);
 	return EXIT_DONE;
 }
 
-static int run_archive(struct command_args *args)
+int archive_recording(const char *path, const char *output)
 {
-	struct archive_job job = { .path = "perf.data" };
-	const char *value;
-	int id, status;
+	struct archive_job job = { .path = path, .output = output };
+	int status;
 
-	while ((id = next_option(args, &value)) > 0)
-		job.output = value;
-	if (id < 0)
-		return args->status;
-	if (args->n > 1)
-		return report_usage_error(args, "expected one recording, got %d.", args->n);
-	if (args->n)
-		job.path = args->operands[0];
-	if (job.output && promises_other_packing(job.output))
-		return report_usage_error(args,
-		                          "-o: expected a name that ends in .tar or .zst, got "
-		                          "'%s': pfm packs with zstd alone.",
-		                          job.output);
-	if (strcmp(job.path, "-") == 0)
-		return report_usage_error(args, "expected a file, got standard input.");
 	if (!job.output && asprintf(&job.default_output, "%s.tar.zst", job.path) < 0)
 		return report_no_memory();
 	job.output = job.output ? job.output : job.default_output;
@@ -289,8 +328,34 @@ static int run_archive(struct command_args *args)
 	if (status == EXIT_DONE)
 		status = write_archive(&job);
 	export_close(&job.reader);
+	for (size_t i = 0; i < job.n_dumps; i++)
+		free(job.dumps[i].path);
+	free(job.dumps);
 	free(job.default_output);
 	return status;
+}
+
+static int run_archive(struct command_args *args)
+{
+	const char *value, *path = "perf.data", *output = NULL;
+	int id;
+
+	while ((id = next_option(args, &value)) > 0)
+		output = value;
+	if (id < 0)
+		return args->status;
+	if (args->n > 1)
+		return report_usage_error(args, "expected one recording, got %d.", args->n);
+	if (args->n)
+		path = args->operands[0];
+	if (output && promises_other_packing(output))
+		return report_usage_error(args,
+		                          "-o: expected a name that ends in .tar or .zst, got "
+		                          "'%s': pfm packs with zstd alone.",
+		                          output);
+	if (strcmp(path, "-") == 0)
+		return report_usage_error(args, "expected a file, got standard input.");
+	return archive_recording(path, output);
 }
 
 const struct command cmd_archive = {
@@ -298,8 +363,9 @@ const struct command cmd_archive = {
 	.usage = "[-o OUTPUT] [FILE]",
 	.summary = "pack a recording with its programs, for another machine",
 	.about = "Writes the recording, by default perf.data, and the programs and libraries that "
-		 "have samples to an archive of tar, together with the names of the kernel's "
-		 "functions. Unpack it on any machine, and pfm report names the same functions.",
+		 "have samples, their debug files and the functions that programs compiled to an "
+		 "archive of tar, together with the names of the kernel's functions. Unpack it on "
+		 "any machine, and pfm report names the same functions.",
 	.examples = "Pack a recording, to be copied to another machine\n"
 		    "pfm archive perf.data\n"
 		    "Read it there\n"

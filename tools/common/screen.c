@@ -82,13 +82,24 @@ void screen_size(size_t *columns, size_t *lines)
  * the key. */
 static int read_sequence(void)
 {
-	char bytes[2];
+	char bytes[3] = "";
 
 	if (read(STDIN_FILENO, bytes, 1) != 1)
 		return KEY_ESCAPE;
 	if ((bytes[0] != '[' && bytes[0] != 'O') || read(STDIN_FILENO, bytes + 1, 1) != 1)
 		return KEY_NOTHING;
-	return bytes[1] == 'A' ? KEY_UP : bytes[1] == 'B' ? KEY_DOWN : KEY_NOTHING;
+	switch (bytes[1]) {
+	case 'A': return KEY_UP;
+	case 'B': return KEY_DOWN;
+	case 'C': return KEY_RIGHT;
+	case 'D': return KEY_LEFT;
+	case '5':
+	case '6': /* ESC [ 5 ~ */
+		if (read(STDIN_FILENO, bytes + 2, 1) != 1)
+			return KEY_NOTHING;
+		return bytes[1] == '5' ? KEY_PAGE_UP : KEY_PAGE_DOWN;
+	default: return KEY_NOTHING;
+	}
 }
 
 int screen_read_key(void)

@@ -7,7 +7,18 @@
 #include <stddef.h>
 
 /* Keys without a character. */
-enum screen_key { KEY_NOTHING = 0, KEY_ESCAPE = 27, KEY_ENTER = 256, KEY_UP, KEY_DOWN, KEY_END };
+enum screen_key {
+	KEY_NOTHING = 0,
+	KEY_ESCAPE = 27,
+	KEY_ENTER = 256,
+	KEY_UP,
+	KEY_DOWN,
+	KEY_LEFT,
+	KEY_RIGHT,
+	KEY_PAGE_UP,
+	KEY_PAGE_DOWN,
+	KEY_END
+};
 
 /* True if standard input and output are terminals that understand escape sequences. */
 bool screen_is_possible(void);

@@ -19,7 +19,7 @@ static const struct export_format *const export_formats[] = {
 	&export_csv,    &export_json,   &export_brstack,   NULL
 };
 
-enum { OPT_CHECK = LONG_ONLY };
+enum { OPT_CHECK = LONG_ONLY, OPT_OFF_CPU };
 
 static const struct command_option options[] = {
 	{ 'f', "format", "NAME",
@@ -27,6 +27,9 @@ static const struct command_option options[] = {
 	  "brstack; default: the one that the name of the output means" },
 	{ 'o', "output", "FILE", "write to FILE instead of standard output; .gz means gzip" },
 	{ 'e', "event", "NAME", "only samples of this event; * and ? are wildcards" },
+	{ OPT_OFF_CPU, "off-cpu", NULL,
+	  "samples of context switches weigh the nanoseconds of the waits after them (pfm record "
+	  "--off-cpu)" },
 	{ OPT_CHECK, "check", NULL,
 	  "with -o: read pprof and folded files back and compare their sums with the recording" },
 	{ 0, NULL, NULL, NULL }
@@ -212,12 +215,14 @@ static int export_opened_recording(struct exporter *e, const struct export_forma
 const struct label *export_attributes;
 
 int export_recording(const struct export_format *format, const char *path, const char *output,
-                     const char *event, bool is_checked, bool leaves_names)
+                     const char *event, bool is_checked, bool leaves_names, bool has_waits)
 {
 	struct export_reader reader;
 	struct exporter e = { .reader = &reader };
 	int status = export_open(&reader, path, event);
 
+	if (status == EXIT_DONE && has_waits)
+		status = export_read_waits(&reader);
 	reader.merges_processes = !format->has_process_addresses;
 	reader.leaves_names = leaves_names;
 	if (status == EXIT_DONE)
@@ -257,7 +262,7 @@ int export_to_stream(const struct export_format *format, const char *path, FILE 
 
 struct export_job {
 	const char *format_name, *output, *event;
-	bool is_checked;
+	bool is_checked, has_waits;
 };
 
 static void report_unknown_format(const char *name)
@@ -323,6 +328,7 @@ static int run_export(struct command_args *args)
 		case 'o': job.output = strcmp(value, "-") ? value : NULL; break;
 		case 'e': job.event = value; break;
 		case OPT_CHECK: job.is_checked = true; break;
+		case OPT_OFF_CPU: job.has_waits = true; break;
 		}
 	if (id < 0)
 		return args->status;
@@ -333,7 +339,7 @@ static int run_export(struct command_args *args)
 	if (status != EXIT_DONE)
 		return status;
 	return export_recording(format, args->n ? args->operands[0] : "perf.data", job.output,
-	                        job.event, job.is_checked, false);
+	                        job.event, job.is_checked, false, job.has_waits);
 }
 
 const struct command cmd_export = {

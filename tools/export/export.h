@@ -301,10 +301,10 @@ bool export_can_write(const char *path);
 extern const struct label *export_attributes;
 
 /* Writes the recording @path to @output (NULL: standard output), in pprof's and OTLP's formats
- * without the names that a receiver finds by build ids if @leaves_names. EXIT_DONE or EXIT_REFUSED,
- * everything said. */
+ * without the names that a receiver finds by build ids if @leaves_names. @has_waits: samples of
+ * context switches weigh the waits after them. EXIT_DONE or EXIT_REFUSED, everything said. */
 int export_recording(const struct export_format *format, const char *path, const char *output,
-                     const char *event, bool is_checked, bool leaves_names);
+                     const char *event, bool is_checked, bool leaves_names, bool has_waits);
 
 /* Writes the recording @path to @out, in the order of add_sample() and end(). @has_waits: samples
  * of context switches weigh the waits after them. EXIT_DONE or EXIT_REFUSED, everything said. */

@@ -20,6 +20,17 @@ enum { DEFAULT_STACK = 8192, MAX_STACK = 65528 };
 #define USER_REGISTERS 0u
 #endif
 
+uint64_t get_argument_registers(void)
+{
+#if defined(__x86_64__)
+	return 1 << 4 | 1 << 5; /* si, di */
+#elif defined(__aarch64__)
+	return 1 << 0 | 1 << 1;
+#else
+	return 0;
+#endif
+}
+
 static const char *read_dwarf(const char *size, pfm_sampling_t *sampling)
 {
 	unsigned long bytes = DEFAULT_STACK;

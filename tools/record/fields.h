@@ -6,6 +6,9 @@
 #include <stdbool.h>
 #include <perfmon/sampling.h>
 
+/* The registers of the first two arguments of a system call: the lock of futex(2). 0: unknown. */
+uint64_t get_argument_registers(void);
+
 /* Reads "fp", "dwarf", "dwarf,SIZE" or "lbr". Returns NULL, or what was expected instead of
  * @text. */
 const char *read_call_graph(const char *text, pfm_sampling_t *sampling);

@@ -2,6 +2,8 @@
 /* pfm record: the loop from the start of the command to its end. */
 #include "record/recorder.h"
 
+#include "archive/archive.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
@@ -230,10 +232,14 @@ int record_until_end(struct recorder *job)
 	report_lost_samples(job);
 	if (!is_on_device(job))
 		explain_missing_samples(job);
+	if (!is_on_device(job))
+		report_short_processes(job);
 	if (status == EXIT_DONE && job->format)
 		status = export_result(job);
 	else
 		report_recording(job);
+	if (status == EXIT_DONE && job->wants_bundle)
+		status = archive_recording(job->output, NULL);
 	if (status != EXIT_DONE || !job->command)
 		return status;
 	return child_get_status(job->command[0], wait_status);

@@ -198,7 +198,8 @@ enum push_result push_profile(const struct pushed_profile *p, const char *path, 
 		*why = '\0';
 		if (receiver == RECEIVER_PYROSCOPE)
 			make_ingest_url(p, &resource, url);
-		if (export_recording(format, path, body, NULL, false, !p->has_names) == EXIT_DONE &&
+		if (export_recording(format, path, body, NULL, false, !p->has_names, false) ==
+		            EXIT_DONE &&
 		    (receiver != RECEIVER_PARCA || make_parca_request(p, &resource, body)))
 			result = push_file(url, body,
 			                   receiver == RECEIVER_OTLP ? "application/x-protobuf"

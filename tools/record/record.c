@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "common/http_url.h"
 #include "record/fields.h"
 #include "record/metrics.h"
@@ -30,6 +31,7 @@ enum {
 	OPT_ALTERNATE,
 	OPT_OFF_CPU,
 	OPT_CGROUPS,
+	OPT_BUNDLE,
 	OPT_METRIC
 };
 
@@ -74,6 +76,9 @@ static const struct command_option options[] = {
 	{ 'o', "output", "FILE",
 	  "write the samples to FILE, in a format of pfm export if its name means one (x.pb.gz); "
 	  "default perf.data" },
+	{ OPT_BUNDLE, "bundle", NULL,
+	  "also pack the recording with the files that name its code, as pfm archive does: "
+	  "FILE.tar.zst" },
 	{ 'r', "repeat", "N",
 	  "record the command N times, in files whose names have the number of the run: "
 	  "perf.1.data" },
@@ -147,13 +152,34 @@ static int choose_memory_events(struct recorder *job)
 	return EXIT_REFUSED;
 }
 
-/* Adds the events of --off-cpu: each switch, and a clock unless -e names events. */
+/* Adds the event of whoever wakes a task, where tracepoints can be read. */
+static bool add_waking_event(struct recorder *job)
+{
+	static const char path[] = "/sys/kernel/tracing/events/sched/sched_waking/format";
+	char text[4096];
+
+	if (access(make_machine_path(path, text, sizeof(text)), R_OK) != 0) {
+		fputs(RECORD_COMMAND
+		      ": who ends a wait is not recorded: tracepoints cannot be read here; root "
+		      "can\n",
+		      stderr);
+		return true;
+	}
+	job->sampling.fields |= PFM_SAMPLE_RAW;
+	return event_list_add(&job->events, "sched:sched_waking:period=1");
+}
+
+/* Adds the events of --off-cpu: each switch, a clock unless -e names events, and who wakes. */
 static int add_wait_events(struct recorder *job)
 {
 	job->sampling.fields |= PFM_SAMPLE_CHAIN;
+	job->sampling.user_regs |= get_argument_registers();
+	if (job->sampling.user_regs)
+		job->sampling.fields |= PFM_SAMPLE_REGS;
 	job->sampling.records |= PFM_SIDEBAND_SWITCHES;
 	return (job->events.n || event_list_add(&job->events, "cpu-clock")) &&
-	                       event_list_add(&job->events, "context-switches:period=1")
+	                       event_list_add(&job->events, "context-switches:period=1") &&
+	                       add_waking_event(job)
 	               ? EXIT_DONE
 	               : report_no_memory();
 }
@@ -209,6 +235,9 @@ static int check_options(struct command_args *args, struct recorder *job)
 		return report_usage_error(args, "-o: expected a file, got standard output.");
 	if (choose_output(job) != EXIT_DONE)
 		return EXIT_REFUSED;
+	if (job->format && job->wants_bundle)
+		return report_usage_error(args, "--bundle packs a recording: -o cannot be a file "
+		                                "of pfm export.");
 	if (job->format && !export_can_write(job->exported))
 		return report_usage_error(args, "this pfm was built without zlib; install "
 		                                "zlib1g-dev and build it again, or omit '.gz'.");
@@ -270,10 +299,10 @@ static int check_rounds(struct command_args *args, struct recorder *job)
 {
 	struct record_rounds *r = &job->rounds;
 
-	if (job->output || args->n || job->control.on || job->start_off)
+	if (job->output || args->n || job->control.on || job->start_off || job->wants_bundle)
 		return report_usage_error(
-			args, "--continuous cannot be combined with -o, --control, --delay and "
-			      "a command: each round is a file of its own.");
+			args, "--continuous cannot be combined with -o, --bundle, --control, "
+			      "--delay and a command: each round is a file of its own.");
 	r->round_seconds = r->round_seconds ? r->round_seconds : 10;
 	r->every = r->every ? r->every : 60;
 	r->keep_bytes = r->keep_bytes ? r->keep_bytes : 1000000000;
@@ -411,6 +440,7 @@ static int parse_record_option(struct command_args *args, struct recorder *job, 
 	case 'z': job->compress = true; break;
 	case OPT_ALTERNATE: job->runs.alternate = true; break;
 	case OPT_OFF_CPU: job->wants_waits = true; break;
+	case OPT_BUNDLE: job->wants_bundle = true; break;
 	case 'r':
 		if (!option_number(args, "-r", value, 1, 10000, &job->runs.n))
 			return args->status;

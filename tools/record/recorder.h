@@ -34,7 +34,7 @@ struct recorder {
 	pfmlib_alpha_input_param_t device;  /* with a range: the device itself */
 	int pid;
 	uint64_t branch_filter;
-	bool wants_branches, wants_memory, wants_waits;
+	bool wants_branches, wants_memory, wants_waits, wants_bundle;
 	bool all_cpus, one_thread, no_inherit, compress,
 		is_default_event; /* is_default_event: no event was requested, and a clock replaces
 	                             the default one */
@@ -67,6 +67,9 @@ void report_lost_samples(const struct recorder *job);
 /* Reports for each event without samples why it has none. */
 void explain_missing_samples(const struct recorder *job);
 void report_recording(const struct recorder *job);
+/* Says that most of the time is in processes that are too short to be sampled. (short_processes.c)
+ */
+void report_short_processes(const struct recorder *job);
 /* Exports the recording and removes it; keeps it if the export fails. */
 int export_result(const struct recorder *job);
 

@@ -201,7 +201,8 @@ void report_recording(const struct recorder *job)
 
 int export_result(const struct recorder *job)
 {
-	int status = export_recording(job->format, job->output, job->exported, NULL, false, false);
+	int status = export_recording(job->format, job->output, job->exported, NULL, false, false,
+	                              job->wants_waits);
 
 	if (status == EXIT_DONE) {
 		unlink(job->output);

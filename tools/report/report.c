@@ -5,8 +5,11 @@
 #include "profile/profile.h"
 #include "html/page.h"
 #include "profile/waits.h"
+#include "report/browse.h"
 #include "report/view.h"
 #include "base/text_output.h"
+#include "common/http_url.h"
+#include "common/screen.h"
 #include "common/profile_messages.h"
 
 #include <linux/perf_event.h>
@@ -30,7 +33,10 @@ enum {
 	OPT_METRICS,
 	OPT_DEBUG_FOLDER,
 	OPT_SYMBOLS,
-	OPT_OFF_CPU
+	OPT_OFF_CPU,
+	OPT_LOCKS,
+	OPT_WAKERS,
+	OPT_STDIO
 };
 
 enum { SLICES_MAX = 10000 };
@@ -63,17 +69,22 @@ static const struct command_option options[] = {
 	{ OPT_OFF_CPU, "off-cpu", NULL,
 	  "show where tasks waited, for how long and for what; --folded and --svg show stacks of "
 	  "waits" },
+	{ OPT_LOCKS, "locks", NULL,
+	  "show waits for locks by lock, place and the task that released it; needs pfm record "
+	  "--off-cpu" },
+	{ OPT_WAKERS, "wakers", NULL, "show waits by cause, place and the task that ended them" },
 	{ OPT_METRICS, "metrics", "[LIST]",
 	  "metrics of each place, with standard errors; without LIST those of pfm record -M" },
+	{ OPT_STDIO, "stdio", NULL, "print the table also on a terminal, where keys move else" },
 	{ OPT_SLICES, "time-slices", "N", "print a table for each of N equal parts of the time" },
 	{ 'n', "lines", "N",
 	  "show at most N places of each event, 0 for all; default 40, with --json all" },
 	{ OPT_LIMIT, "limit", "N", "another name of --lines" },
 	{ OPT_DEBUG_FOLDER, "debug-dir", "DIR",
 	  "folder of separate debug files; default /usr/lib/debug" },
-	{ OPT_SYMBOLS, "symbols", "DIR",
+	{ OPT_SYMBOLS, "symbols", "DIR|URL",
 	  "folder of programs and debug files by build id, laid out as perf's cache: "
-	  "DIR/.build-id/ab/cdef.../elf" },
+	  "DIR/.build-id/ab/cdef.../elf; or a server of debug files (debuginfod)" },
 	{ 0, NULL, NULL, NULL }
 };
 
@@ -263,6 +274,8 @@ static int print_view(struct report_job *job, const char *path)
 {
 	const struct profile *p = &job->profile;
 
+	if (job->is_browsed)
+		return browse_report(job, path);
 	job->terminal_columns = term_width(stdout);
 	job->has_two_shares = job->options.children || job->options.tree == CALLER_TREE;
 	fit_metric_columns(job);
@@ -370,7 +383,15 @@ static int apply_option(struct command_args *args, struct report_job *job, int i
 	case OPT_SYMBOL: job->options.symbol = value; break;
 	case OPT_DEBUG_FOLDER: job->options.debug_folder = value; break;
 	case OPT_OFF_CPU: job->shows_waits = true; break;
-	case OPT_SYMBOLS: job->options.symbol_folder = value; break;
+	case OPT_LOCKS: job->shows_locks = true; break;
+	case OPT_STDIO: job->is_plain = true; break;
+	case OPT_WAKERS: job->shows_wakers = true; break;
+	case OPT_SYMBOLS:
+		if (is_http_url(value))
+			setenv("DEBUGINFOD_URLS", value, 1);
+		else
+			job->options.symbol_folder = value;
+		break;
 	case OPT_TIME:
 		if (!read_time_range(value, &job->options.from, &job->options.to))
 			return args->status = report_usage_error(
@@ -428,6 +449,13 @@ static int check_options(struct command_args *args, const struct report_job *job
 		           job->options.n_slices > 1),
 		  "--off-cpu can be combined with --task, --symbol, --time, --json, --folded, "
 		  "--svg, --html and -n." },
+		{ (job->shows_locks || job->shows_wakers) &&
+		          (job->shows_locks + job->shows_wakers + job->shows_waits > 1 ||
+		           is_stacks || job->html || job->options.keys || job->options.tree ||
+		           job->options.children || job->options.detail == SOURCE ||
+		           job->options.metrics || job->event || job->options.n_slices > 1 ||
+		           job->options.symbol || job->options.from > 0 || job->options.to > 0),
+		  "--locks and --wakers can be combined with --task, --json and -n alone." },
 		{ job->metric_names && !*job->metric_names,
 		  "--metrics: expected metrics separated by commas." },
 		{ args->n > 1, "expected one recording." },
@@ -459,6 +487,15 @@ static int write_report_page(const struct report_job *job, const char *path)
 	return write_recording_page(&page, job->html);
 }
 
+/* Is the report one to move in? Each option that says how it is printed prevents that. */
+static bool can_browse(const struct report_job *job)
+{
+	return !job->is_plain && !job->json && !job->folded && !job->svg && !job->shows_waits &&
+	       !job->options.keys && !job->options.children && !job->options.metrics &&
+	       !job->options.n_slices && job->options.detail == FUNCTIONS &&
+	       job->line_limit == UINT64_MAX && screen_is_possible();
+}
+
 static int run_report(struct command_args *args)
 {
 	struct report_job job = { .line_limit = UINT64_MAX };
@@ -475,8 +512,15 @@ static int run_report(struct command_args *args)
 		return status;
 	if (job.html)
 		return write_report_page(&job, args->n ? args->operands[0] : "perf.data");
+	job.is_browsed = can_browse(&job);
+	if (job.is_browsed && !job.options.tree)
+		job.options.tree = CALLEE_TREE;
+	if (job.is_browsed)
+		job.options.keys = KEY_OBJECT | KEY_SYMBOL;
 	if (job.line_limit == UINT64_MAX)
 		job.line_limit = job.json ? 0 : 40;
+	if (job.shows_locks || job.shows_wakers)
+		return put_waiting(&job, args->n ? args->operands[0] : "perf.data");
 	job.options.merge_missing = !job.json && !job.folded && !job.svg && !job.options.tree;
 	if (job.options.detail == SOURCE)
 		job.options.keys = report_keys(&job.options) | KEY_LINE;

@@ -37,8 +37,11 @@ struct report_job {
 	struct profile profile;
 	struct profile_options options;
 	bool json, folded, svg;
-	const char *html;              /* path of the page, or NULL */
-	bool shows_waits;              /* --off-cpu */
+	const char *html; /* path of the page, or NULL */
+	bool shows_waits; /* --off-cpu */
+	bool shows_locks, shows_wakers;
+	bool is_plain;                 /* --stdio */
+	bool is_browsed;               /* on the terminal, by keys */
 	uint64_t line_limit;           /* of each event and slice; 0: all */
 	const char *event;             /* name or pattern of the events that are shown; NULL: all */
 	const char *metric_names;      /* with options.metrics: those to show; NULL: all */
@@ -53,6 +56,11 @@ struct report_job {
 
 /* Prints where tasks ran and waited. Returns an exit status. (waits.c) */
 int put_waits(const struct report_job *job);
+/* The cause for which a function of the kernel waits; NULL if it can be several. */
+const char *find_wait_cause(const char *function, size_t len);
+/* Prints the waits of --locks or --wakers, and who ended them. Returns an exit status. (waiting.c)
+ */
+int put_waiting(const struct report_job *job, const char *path);
 
 enum { SHARE_COLUMNS = 15 }; /* of put_share() */
 

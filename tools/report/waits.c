@@ -47,6 +47,7 @@ struct wait_row {
 	const char *cause;
 	char *task, *function; /* function: the innermost one of the program */
 	uint64_t weight, samples;
+	bool is_scaled;
 };
 
 struct wait_rows {
@@ -64,8 +65,7 @@ static bool is_kernel_frame(const char *frame, size_t len)
 	return len > n && memcmp(frame + len - n, KERNEL_SUFFIX, n) == 0;
 }
 
-/* The cause for which a function of the kernel waits; NULL if it can be several. */
-static const char *find_cause(const char *frame, size_t len)
+const char *find_wait_cause(const char *frame, size_t len)
 {
 	for (size_t i = 0; i < sizeof(causes) / sizeof(causes[0]); i++)
 		if (memmem(frame, len, causes[i].part, strlen(causes[i].part)))
@@ -87,7 +87,7 @@ static const char *read_stack(const char *stack, const char **cause, size_t *len
 		if (!is_kernel_frame(frame + 1, *len))
 			return frame + 1;
 		if (!*cause)
-			*cause = find_cause(frame + 1, *len);
+			*cause = find_wait_cause(frame + 1, *len);
 		end = frame;
 	}
 	*len = 0;
@@ -157,8 +157,42 @@ static void collect_rows(const struct profile *p, struct wait_rows *rows)
 		                 : "other",
 		        p->texts.text[stack->task], function, len, stack);
 	}
-	if (rows->n && !rows->failed)
-		qsort(rows->list, rows->n, sizeof(*rows->list), compare_rows);
+}
+
+/* Time on CPUs of the task called @name, by the samples of a clock. */
+static uint64_t sum_sampled_time(const struct wait_rows *rows, const char *name)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < rows->n; i++)
+		if (strcmp(rows->list[i].cause, "CPU") == 0 &&
+		    strcmp(rows->list[i].task, name) == 0)
+			sum += rows->list[i].weight;
+	return sum;
+}
+
+/* Gives the functions of each task their shares of the time that it was on a CPU by the records of
+ * switches, so that the time on CPUs and the waits are the whole time. A clock that loses
+ * interrupts, as on a busy virtual machine, has too little. */
+static void scale_sampled_time(struct wait_rows *rows, const struct waits *waits)
+{
+	for (size_t i = 0; i < rows->n; i++) {
+		const char *name = rows->list[i].task;
+		uint64_t sampled = sum_sampled_time(rows, name);
+		double factor =
+			sampled ? (double)waits_get_running(waits, name) / (double)sampled : 0;
+
+		if (!(factor > 0) || rows->list[i].is_scaled)
+			continue;
+		for (size_t k = i; k < rows->n; k++) {
+			struct wait_row *row = &rows->list[k];
+
+			if (strcmp(row->cause, "CPU") != 0 || strcmp(row->task, name) != 0)
+				continue;
+			row->weight = (uint64_t)((double)row->weight * factor);
+			row->is_scaled = true;
+		}
+	}
 }
 
 /* ---- output ---------------------------------------------------------------------------------- */
@@ -219,6 +253,11 @@ int put_waits(const struct report_job *job)
 	uint64_t unended = waits_count_unended(job->options.waits);
 
 	collect_rows(&job->profile, &rows);
+	/* A part of the samples says nothing of the whole time. */
+	if (!job->options.symbol && !(job->options.from > 0) && !(job->options.to > 0))
+		scale_sampled_time(&rows, job->options.waits);
+	if (rows.n)
+		qsort(rows.list, rows.n, sizeof(*rows.list), compare_rows);
 	if (!rows.failed)
 		put_rows(job, &rows);
 	for (size_t i = 0; i < rows.n; i++) {

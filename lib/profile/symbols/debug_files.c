@@ -75,6 +75,11 @@ bool make_debug_file_path(const struct debug_search *s, unsigned i, char *path, 
 		if (s->store)
 			make_stored_file_path(s->store, s->id, s->n_id, "debug", path, size);
 		return true;
+	case 6:
+		if (s->recording_store)
+			make_stored_file_path(s->recording_store, s->id, s->n_id, "debug", path,
+			                      size);
+		return true;
 	default: return false;
 	}
 }

@@ -12,8 +12,9 @@ struct debug_search {
 	const char *path, *folder; /* of the file; of separate debug files */
 	const uint8_t *id;         /* its build id, of @n_id bytes */
 	size_t n_id;
-	const char *link;  /* name in its section .gnu_debuglink, or NULL */
-	const char *store; /* folder of files by build id, or NULL */
+	const char *link;            /* name in its section .gnu_debuglink, or NULL */
+	const char *store;           /* folder of files by build id, or NULL */
+	const char *recording_store; /* the folder beside the recording, or NULL */
 };
 
 /* Writes the path of candidate number @i to @path. False after the last. They are, in this order:
@@ -23,6 +24,7 @@ struct debug_search {
  *   3  FOLDER/DIR/LINK
  *   4  HOME/.debug/.build-id/ab/cdef/debug  the cache of perf
  *   5  STORE/.build-id/ab/cdef/debug  the folder that the user names
+ *   6  FILE.files/.build-id/ab/cdef/debug  beside the recording
  * A candidate that cannot exist is an empty path. */
 bool make_debug_file_path(const struct debug_search *s, unsigned i, char *path, size_t size);
 /* The path of a file of @kind, "elf" or "debug", in a folder of files by build id, which is laid

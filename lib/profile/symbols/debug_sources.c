@@ -114,9 +114,12 @@ int unpack_debug_data(const void *packed, size_t size, struct profile_messages *
 
 struct debuginfod_client;
 
+typedef int (*server_find_fn)(struct debuginfod_client *client, const unsigned char *id, int n,
+                              char **path);
+
 static struct {
 	struct debuginfod_client *(*begin)(void);
-	int (*find)(struct debuginfod_client *client, const unsigned char *id, int n, char **path);
+	server_find_fn find, find_program;
 	void (*set_user_data)(struct debuginfod_client *client, void *data);
 	void *(*get_user_data)(struct debuginfod_client *client);
 	void (*set_progress)(struct debuginfod_client *client,
@@ -133,6 +136,7 @@ static void open_debuginfod(void)
 
 	has_servers = find_function(library, "debuginfod_begin", &server.begin) &&
 	              find_function(library, "debuginfod_find_debuginfo", &server.find) &&
+	              find_function(library, "debuginfod_find_executable", &server.find_program) &&
 	              find_function(library, "debuginfod_set_user_data", &server.set_user_data) &&
 	              find_function(library, "debuginfod_get_user_data", &server.get_user_data) &&
 	              find_function(library, "debuginfod_set_progressfn", &server.set_progress) &&
@@ -174,7 +178,9 @@ static int show_progress(struct debuginfod_client *client, long done, long all)
 	return 0;
 }
 
-char *fetch_debug_file(const uint8_t *id, size_t n, struct profile_messages *messages)
+/* Fetches a file by *@find, which is known once the library is loaded. */
+static char *fetch_file(const server_find_fn *find, const uint8_t *id, size_t n,
+                        struct profile_messages *messages)
 {
 	const char *urls = getenv("DEBUGINFOD_URLS");
 	struct download download = { .messages = messages };
@@ -189,10 +195,20 @@ char *fetch_debug_file(const uint8_t *id, size_t n, struct profile_messages *mes
 		return NULL;
 	server.set_user_data(client, &download);
 	server.set_progress(client, show_progress);
-	fd = server.find(client, id, (int)n, &path);
+	fd = (*find)(client, id, (int)n, &path);
 	if (fd >= 0)
 		close(fd);
 	server.end(client);
 	show_profile_progress(messages, "");
 	return fd >= 0 ? path : NULL;
+}
+
+char *fetch_debug_file(const uint8_t *id, size_t n, struct profile_messages *messages)
+{
+	return fetch_file(&server.find, id, n, messages);
+}
+
+char *fetch_program_file(const uint8_t *id, size_t n, struct profile_messages *messages)
+{
+	return fetch_file(&server.find_program, id, n, messages);
 }

@@ -18,5 +18,7 @@ int unpack_debug_data(const void *packed, size_t size, struct profile_messages *
  * it asks no server. Returns its path, which the caller frees, or NULL. That libdebuginfod.so.1 is
  * missing is reported once. */
 char *fetch_debug_file(const uint8_t *id, size_t n, struct profile_messages *messages);
+/* Fetches the program or library itself. */
+char *fetch_program_file(const uint8_t *id, size_t n, struct profile_messages *messages);
 
 #endif

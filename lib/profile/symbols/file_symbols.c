@@ -264,9 +264,10 @@ static void read_fetched_symbols(struct reading *r, struct elf_file *e, struct f
 {
 	char *path = fetch_debug_file(f->id, f->n_id, r->sources->messages);
 
-	if (path)
-		read_separate_file(r, e, path, f, 0);
-	free(path);
+	if (path && read_separate_file(r, e, path, f, 0))
+		f->separate_path = path;
+	else
+		free(path);
 }
 
 /* Looks for the symbols of @f, which is stripped. */
@@ -279,11 +280,14 @@ static void read_separate_symbols(struct reading *r, struct elf_file *e, struct 
 		                             .id = f->id,
 		                             .n_id = f->n_id,
 		                             .link = link,
-		                             .store = r->sources->store };
+		                             .store = r->sources->store,
+		                             .recording_store = r->sources->recording_store };
 
 	for (unsigned i = 0; make_debug_file_path(&search, i, path, sizeof(path)); i++)
-		if (*path && read_separate_file(r, e, path, f, checksum))
+		if (*path && read_separate_file(r, e, path, f, checksum)) {
+			f->separate_path = strdup(path);
 			break;
+		}
 	free(link);
 	if (!f->names[0])
 		read_fetched_symbols(r, e, f);
@@ -332,4 +336,5 @@ void file_symbols_free(struct file_symbols *f)
 	symbol_table_free(&f->table);
 	for (unsigned i = 0; i < SYMBOL_TABLES; i++)
 		free(f->names[i]);
+	free(f->separate_path);
 }

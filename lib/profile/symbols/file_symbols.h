@@ -31,7 +31,8 @@ struct file_symbols {
 	struct segment segments[FILE_SEGMENTS];
 	unsigned n_segments;
 	uint8_t id[BUILD_ID_SIZE];
-	size_t n_id; /* 0: the file has no build id */
+	size_t n_id;         /* 0: the file has no build id */
+	char *separate_path; /* of the debug file that has its symbols, or NULL */
 };
 
 /* Common to all files that are read. */

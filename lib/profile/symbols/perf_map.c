@@ -146,12 +146,24 @@ static struct budget limit_functions(const struct perf_maps *maps, const char *p
 		                .limit = FUNCTIONS_SIZE };
 }
 
+/* The open dump of a compiler, or NULL: that beside the recording, else where it was mapped. */
+static FILE *open_dump(const struct perf_maps *maps, const struct perf_map *map)
+{
+	char path[MAP_PATH];
+	FILE *f = NULL;
+
+	if (map->dump && maps->store &&
+	    (size_t)snprintf(path, MAP_PATH, "%s/jit-%lu.dump", maps->store,
+	                     (unsigned long)map->pid) < MAP_PATH)
+		f = open_trusted_file(maps, map->pid, path);
+	return f || !map->dump ? f : open_trusted_file(maps, map->pid, map->dump);
+}
+
 /* Reads the map and the dump of a process, of which the dump ranks higher. */
 static void read_map(const struct perf_maps *maps, struct perf_map *map)
 {
 	char path[MAP_PATH];
-	FILE *lines = open_map(maps, map->pid, path),
-	     *dump = map->dump ? open_trusted_file(maps, map->pid, map->dump) : NULL;
+	FILE *lines = open_map(maps, map->pid, path), *dump = open_dump(maps, map);
 	struct budget of_map = limit_functions(maps, path),
 		      of_dump = limit_functions(maps, map->dump);
 	uint32_t number = 0;

@@ -19,7 +19,7 @@ struct perf_maps {
 	size_t capacity;
 	const struct trust *trust; /* NULL: of running processes */
 	struct profile_messages *messages;
-	const char *store; /* the folder beside the recording, with maps; NULL: none */
+	const char *store; /* the folder beside the recording, with maps and dumps; NULL: none */
 };
 
 /* Notes that process @pid has mapped the file at @path, which is a compiler's dump if it is called

@@ -15,6 +15,7 @@
 #include <unistd.h>
 #include "base/hash.h"
 #include "profile/symbols/debug_files.h"
+#include "profile/symbols/debug_sources.h"
 #include "profile/symbols/elf_file.h"
 #include "profile/symbols/file_symbols.h"
 #include "profile/symbols/jitdump.h"
@@ -300,6 +301,20 @@ static bool is_own_store_file(const struct object *o, const struct stat *st)
 	return st->st_uid == 0 || st->st_uid == o->all->sources.trust.recorder;
 }
 
+/* Reads the object's file from a server of the user. */
+static bool load_fetched_file(struct object *o)
+{
+	char *path = fetch_program_file(o->id, o->n_id, o->all->sources.messages);
+	struct stat st;
+
+	o->file = path ? load_file(o, path, &st) : NULL;
+	free(path);
+	if (has_wanted_build_id(o, o->file))
+		return true;
+	o->file = NULL;
+	return false;
+}
+
 /* Reads the object's file from where files are by build id. False if it is nowhere. */
 static bool load_stored_file(struct object *o)
 {
@@ -318,8 +333,7 @@ static bool load_stored_file(struct object *o)
 		    (i != STORE_OF_RECORDING || is_own_store_file(o, &st)))
 			return true;
 	}
-	o->file = NULL;
-	return false;
+	return load_fetched_file(o);
 }
 
 enum { MISSING_FILES_SHOWN = 5 };
@@ -388,6 +402,11 @@ const char *symbols_get_path(struct object *o)
 	if (!o->loaded)
 		load_symbols(o);
 	return o->file ? o->file->path : NULL;
+}
+
+const char *symbols_get_debug_path(struct object *o)
+{
+	return symbols_get_path(o) ? o->file->symbols.separate_path : NULL;
 }
 
 bool symbols_is_missing(struct object *o)

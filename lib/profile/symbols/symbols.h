@@ -38,6 +38,8 @@ void symbols_set_stores(struct symbols *all, const char *recording, const char *
 const char *symbols_get_recording_store(const struct symbols *all);
 /* The path of the file that the object's symbols came from, or NULL. */
 const char *symbols_get_path(struct object *object);
+/* The path of the separate debug file that its symbols came from, or NULL. */
+const char *symbols_get_debug_path(struct object *object);
 /* Is the object a file that is gone, or has changed since the recording? */
 bool symbols_is_missing(struct object *object);
 /* Whose files name code. */

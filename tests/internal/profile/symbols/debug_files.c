@@ -8,9 +8,8 @@
 static void candidates_in_the_order_of_debuggers(void **state)
 {
 	static const uint8_t id[] = { 0xab, 0xcd, 0xef };
-	const struct debug_search s = {
-		"/usr/bin/ls", "/usr/lib/debug", id, 3, "ls.debug", "/store"
-	};
+	const struct debug_search s = { "/usr/bin/ls", "/usr/lib/debug", id,        3,
+		                        "ls.debug",    "/store",         "/r.files" };
 	static const char *const expected[] = { "/usr/lib/debug/.build-id/ab/cdef.debug",
 		                                "/usr/bin/ls.debug", "/usr/bin/.debug/ls.debug",
 		                                "/usr/lib/debug/usr/bin/ls.debug" };
@@ -24,12 +23,16 @@ static void candidates_in_the_order_of_debuggers(void **state)
 	assert_true(make_debug_file_path(&s, 4, path, sizeof(path)));
 	assert_true(make_debug_file_path(&s, 5, path, sizeof(path)));
 	assert_string_equal(path, "/store/.build-id/ab/cdef/debug");
-	assert_false(make_debug_file_path(&s, 6, path, sizeof(path)));
+	assert_true(make_debug_file_path(&s, 6, path, sizeof(path)));
+	assert_string_equal(path, "/r.files/.build-id/ab/cdef/debug");
+	assert_false(make_debug_file_path(&s, 7, path, sizeof(path)));
 }
 
 static void links_do_not_leave_their_folder(void **state)
 {
-	const struct debug_search s = { "/usr/bin/ls", "/d", NULL, 0, "../../etc/passwd", NULL };
+	const struct debug_search s = {
+		"/usr/bin/ls", "/d", NULL, 0, "../../etc/passwd", NULL, NULL
+	};
 	char path[256];
 
 	(void)state;
