@@ -51,14 +51,14 @@ REFUSED = (
     ("jobs: [{name: a, textfile: x}, {name: a, textfile: y}]", "1:39", "choose a new one"),
     ("jobs: [{name: a}, {name: b}]", "1:19", "each job needs outputs of its own"),
     ("jobs: [{name: a, lines: x}, {name: b, lines: x}]", "1:46", "job 'a' has 'x' already"),
-    ("jobs: [{name: a, lines: '${SVC_NO}'}]", "1:25", "the variable SVC_NO of the environment is"),
+    ("jobs: [{name: a, lines: '${SVC_NO}'}]", "1:25", "variable SVC_NO of the environment is"),
     ("jobs: [{name: a, lines: 'x${a'}]", "1:25", "expected ${NAME}, got '${a'"),
     ("jobs: [{name: a, name: b}]", "1:18", "there already"),
     ("jobs:\n - name: a\n   events: [x\n", "4:1", "did not find expected"),
 )
 # Those that a schema cannot find: places in the file as a whole, or texts of a grammar of ours.
-BEYOND_SCHEMA = re.compile("of the environment|NAME|commas|CPU numbers|need --rotate|choose a new|outputs of its own|"
-                           "already|did not find|'jobs'|env, or a URL")
+BEYOND_SCHEMA = re.compile("of the environment|NAME|commas|CPU numbers|need --rotate|choose a new|"
+                           "outputs of its own|already|did not find|'jobs'|env, or a URL")
 
 
 def check(path, status=0):
