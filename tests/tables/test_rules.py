@@ -413,7 +413,8 @@ def is_simple(table, name):
     """Leaves out what this file does not model: registers whose value is made of unit masks,
     metrics, events that need no counter, other values for one counter."""
     row = table.rows[name]
-    return not any("@" in key for key in row) and \
+    fields = {table.groups[g][0] for g in row.get("umasks", "").split(",") if g in table.groups}
+    return not any("@" in key for key in row) and "offcore_rsp" not in fields and \
         "metric" not in row and "alias" not in row.get("flags", "") and \
         row.get("on") != "none" and ("msr" not in row or ":" in row["msr"]) and \
         "free_running" not in row.get("flags", "") and "hidden" not in row.get("flags", "") and \
