@@ -28,6 +28,8 @@ TRACEPOINTS = "sched:sched_s*"
 TRACEFS = "/sys/kernel/tracing/events", "/sys/kernel/debug/tracing/events"
 # Command lines of each command that together produce an answer of every shape.
 LINES = {
+    "check-events": ["page-faults alignment-faults"],
+    "explain": ["sleep 0.2"],
     "list": [
         "--pmus",
         "--pmu coreduo --all",
@@ -110,7 +112,7 @@ class Schemas(unittest.TestCase):
         help_text = subprocess.run([PFM, "--help"], env=CLEAN, capture_output=True,
                                    text=True).stdout
         cls.commands = re.findall(
-            r"^  ([a-z]+) +\S",
+            r"^  ([a-z-]+) +\S",
             help_text.partition("\nCommands\n")[2].partition("\nOptions\n")[0], re.M)
 
     def setUp(self):

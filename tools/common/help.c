@@ -103,9 +103,9 @@ void print_overview(FILE *out)
 	                "events of this machine.");
 	print_heading(out, "Commands");
 	for (i = 0; commands[i]; i++) {
-		fprintf(out, "  %s%-9s%s ", term_colour_begin(out, BOLD), commands[i]->name,
+		fprintf(out, "  %s%-12s%s ", term_colour_begin(out, BOLD), commands[i]->name,
 		        term_colour_end(out));
-		print_help_text(out, 12, 12, commands[i]->summary);
+		print_help_text(out, 15, 15, commands[i]->summary);
 	}
 	print_heading(out, "Options");
 	print_options(out, common_options);

@@ -8,15 +8,15 @@
 extern const struct command cmd_list, cmd_show, cmd_encode, cmd_dispatch, cmd_decode, cmd_stat,
 	cmd_record, cmd_report, cmd_annotate, cmd_diff, cmd_export, cmd_serve, cmd_doctor,
 	cmd_import, cmd_alpha, cmd_metric, cmd_plan, cmd_top, cmd_mem, cmd_header, cmd_pretend,
-	cmd_archive, cmd_agent, cmd_regions;
+	cmd_archive, cmd_agent, cmd_regions, cmd_check_events, cmd_explain;
 
-const struct command *const commands[] = { &cmd_list,   &cmd_show,   &cmd_encode,  &cmd_dispatch,
-	                                   &cmd_decode, &cmd_stat,   &cmd_regions, &cmd_record,
-	                                   &cmd_agent,  &cmd_report, &cmd_top,     &cmd_annotate,
-	                                   &cmd_mem,    &cmd_diff,   &cmd_export,  &cmd_archive,
-	                                   &cmd_serve,  &cmd_doctor, &cmd_import,  &cmd_alpha,
-	                                   &cmd_metric, &cmd_plan,   &cmd_header,  &cmd_pretend,
-	                                   NULL };
+const struct command *const commands[] = {
+	&cmd_list,         &cmd_show,    &cmd_encode, &cmd_dispatch, &cmd_decode, &cmd_stat,
+	&cmd_regions,      &cmd_record,  &cmd_agent,  &cmd_report,   &cmd_top,    &cmd_annotate,
+	&cmd_mem,          &cmd_diff,    &cmd_export, &cmd_archive,  &cmd_serve,  &cmd_doctor,
+	&cmd_import,       &cmd_alpha,   &cmd_metric, &cmd_plan,     &cmd_header, &cmd_pretend,
+	&cmd_check_events, &cmd_explain, NULL
+};
 
 enum { NAMES_MAX = 48 };
 

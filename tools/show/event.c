@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* pfm show: an event, as text and as JSON. */
+#include "check_events/known.h"
 #include "common/errata.h"
 #include "common/pfm.h"
 #include "common/metric.h"
@@ -355,6 +356,19 @@ static void show_event_use(const struct shower *s, const perfmon_pmu_info_t *pmu
 	show_line("note", e->note);
 }
 
+/* Shows on which machines the event was compared with known counts. */
+static void show_checks(const struct shower *s, const perfmon_pmu_info_t *pmu,
+                        const perfmon_event_info_t *e)
+{
+	char buf[KNOWN_TEXT_MAX];
+
+	for (unsigned i = 0; describe_known_check(known_checks, pmu->name, e->name, i, buf); i++)
+		show_line("checked", buf);
+	if (!is_checked_on_hardware(known_checks, pmu->name, e->name) &&
+	    is_checkable(s->ctx, e->pmu, e->event))
+		show_line("checked", "never on hardware");
+}
+
 /* Shows the rules that can hold for event @text. */
 static void show_text_rules(const struct shower *s, const char *text)
 {
@@ -397,6 +411,7 @@ void show_event_as_text(const struct shower *s, const char *text, const perfmon_
 	print_fields(s, e, pmu->libpfm_type);
 	print_model_lines(s->ctx, pmu->libpfm_type, e, show_line);
 	show_event_use(s, pmu, e);
+	show_checks(s, pmu, e);
 	show_line("origin", pmu->origin);
 	show_line("source", get_event_source(s, pmu, e));
 	show_line("sources", source_sentences[e->flags / PFM_EVENT_BY_VENDOR & 7]);
@@ -485,6 +500,19 @@ static void put_sources(struct json *j, unsigned flags)
 	put_end(j, ']');
 }
 
+static void put_checks(struct json *j, const perfmon_pmu_info_t *pmu, const perfmon_event_info_t *e)
+{
+	char buf[KNOWN_TEXT_MAX];
+
+	for (unsigned i = 0; describe_known_check(known_checks, pmu->name, e->name, i, buf); i++) {
+		if (i == 0)
+			put_begin(j, "checked", '[');
+		put_text(j, NULL, buf);
+	}
+	if (describe_known_check(known_checks, pmu->name, e->name, 0, buf))
+		put_end(j, ']');
+}
+
 void show_event_as_json(struct shower *s, const char *text, const perfmon_pmu_info_t *pmu,
                         const perfmon_event_info_t *e)
 {
@@ -513,6 +541,7 @@ void show_event_as_json(struct shower *s, const char *text, const perfmon_pmu_in
 	put_text_if(j, "errata", e->errata);
 	put_event_errata(j, s->ctx, e->pmu, e->event);
 	put_text_if(j, "note", e->note);
+	put_checks(j, pmu, e);
 	if (!(e->flags & PFM_EVENT_METRIC))
 		put_text_if(j, "unit", e->unit);
 	put_real(j, "scale", e->scale);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Prints counts: value, quality, cause and remedy. An event that was not counted is never shown as
  * a number. */
+#include "check_events/known.h"
 #include "common/metric.h"
 #include "show/show.h"
 #include "stat/stat.h"
@@ -203,7 +204,7 @@ static bool is_named_before(const struct stat_result *result, unsigned i, const 
 /* Prints the uncertainty and the rules of events, each event once. */
 static void print_notes(const struct stat_job *job)
 {
-	char note[NOTE_MAX];
+	char note[NOTE_MAX], known[KNOWN_TEXT_MAX];
 	unsigned i;
 
 	for (i = 0; i < job->result.n_rows; i++) {
@@ -216,6 +217,8 @@ static void print_notes(const struct stat_job *job)
 			term_wrap(job->report.out, 4, 4, note);
 		}
 		print_remarks(job->report.out, job->ctx, name, "  rule: ");
+		if (find_known_bias(job->ctx, name, known))
+			fprintf(job->report.out, "  %s was checked: %s\n", name, known);
 	}
 }
 

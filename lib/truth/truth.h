@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/* Kernels whose counts are known: pieces of work that do a known number of instructions, branches,
+ * loads, page faults and so on in each turn. A PMU that counts them right shows these numbers.
+ *
+ * The numbers follow from how a kernel is built: a loop of a few instructions of assembly, or
+ * system calls that the kernel of the system accounts for in a second way (getrusage(2)). What a
+ * kernel says nothing about is unknown, not 0. */
+#ifndef PERFMON_TRUTH_H
+#define PERFMON_TRUTH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* What can be counted. Each has the name of a meaning of events (perfmon_events(5)). */
+enum truth_quantity {
+	TRUTH_INSTRUCTIONS,
+	TRUTH_BRANCHES,
+	TRUTH_BRANCHES_TAKEN,
+	TRUTH_BRANCHES_NOT_TAKEN,
+	TRUTH_BRANCHES_CONDITIONAL,
+	TRUTH_BRANCHES_INDIRECT,
+	TRUTH_BRANCH_MISSES,
+	TRUTH_CALLS,
+	TRUTH_RETURNS,
+	TRUTH_LOADS,
+	TRUTH_STORES,
+	TRUTH_LOADS_UNALIGNED,
+	TRUTH_LOADS_SPLIT,
+	TRUTH_STORES_SPLIT,
+	TRUTH_LOCKED,
+	TRUTH_PREFETCHES,
+	TRUTH_NOPS,
+	TRUTH_DIVISIONS,
+	TRUTH_FLOPS_SP,
+	TRUTH_FLOPS_DP,
+	TRUTH_FP_SCALARS,
+	TRUTH_FP_VECTORS,
+	TRUTH_FP_SCALAR_SP,
+	TRUTH_FP_SCALAR_DP,
+	TRUTH_FP_128_SP,
+	TRUTH_FP_128_DP,
+	TRUTH_FP_256_SP,
+	TRUTH_FP_256_DP,
+	TRUTH_FP_512_SP,
+	TRUTH_FP_512_DP,
+	/* Unknown in loops that do not name them. */
+	TRUTH_CYCLES,
+	TRUTH_REFERENCE_CYCLES,
+	TRUTH_L1D_MISSES,
+	TRUTH_L2_MISSES,
+	TRUTH_L3_MISSES,
+	TRUTH_DTLB_MISSES,
+	TRUTH_PAGE_FAULTS,
+	TRUTH_MINOR_FAULTS,
+	TRUTH_CONTEXT_SWITCHES,
+	TRUTH_MIGRATIONS,
+	TRUTH_TASK_NANOSECONDS,
+	N_TRUTH_QUANTITIES
+};
+
+/* Numbers that a right count lies between, ends included. Both ends are equal where the number is
+ * exact. */
+struct truth_bounds {
+	double low, high;
+};
+
+/* The memory that a kernel works on. */
+enum truth_memory {
+	TRUTH_PAGE,    /* one page */
+	TRUTH_RING_L1, /* pointers in random order, one in each cache line: they fit into level 1 */
+	TRUTH_RING_L2, /* ... into level 2, and into level 1 by far not */
+	TRUTH_RING_L3, /* ... into level 3 */
+	TRUTH_RING_DRAM, /* ... into no cache */
+	TRUTH_RING_TLB,  /* one pointer in each page */
+	N_TRUTH_MEMORIES
+};
+
+/* Instruction sets that not every processor of an architecture has. */
+enum truth_need { TRUTH_NEEDS_NOTHING, TRUTH_NEEDS_AVX, TRUTH_NEEDS_FMA, TRUTH_NEEDS_AVX512 };
+
+struct truth_kernel {
+	const char *name;
+	const char *about;   /* "8 loads": what a turn does */
+	const char *control; /* the kernel without the counted operation; NULL for none */
+	enum truth_memory memory;
+	enum truth_need needs;
+	unsigned long turns; /* in a measurement: short on slow machines, long enough to count */
+	bool is_loop;        /* instructions of assembly alone: what @does omits, it does 0 times */
+	/* Does @n turns on @memory. False if the system refuses. */
+	bool (*run)(unsigned long n, void *memory);
+	/* The units in which @does is, from the system's own account: nanoseconds of the thread,
+	 * faults. NULL: @does is for a turn. */
+	double (*account)(void);
+	struct truth_bounds does[N_TRUTH_QUANTITIES]; /* {0, 0}: see is_loop */
+};
+
+/* The kernels of this architecture; their number in *@n. */
+const struct truth_kernel *truth_list_kernels(size_t *n);
+/* True if the processor has the instructions of @k. */
+bool truth_is_runnable(const struct truth_kernel *k);
+/* What @k does of @q in a turn, or in a unit of its account. False if that is unknown. */
+bool truth_get_bounds(const struct truth_kernel *k, enum truth_quantity q,
+                      struct truth_bounds *out);
+
+const char *truth_name_quantity(enum truth_quantity q);
+/* The quantity called @name, of @len characters. False for other meanings: no kernel knows them. */
+bool truth_find_quantity(const char *name, size_t len, enum truth_quantity *out);
+
+/* Makes the memory of kind @memory. Returns NULL with a reason in *@why: the size of a cache is
+ * unknown, or memory ran out. @size: for truth_free_memory(). */
+void *truth_make_memory(enum truth_memory memory, size_t *size, const char **why);
+void truth_free_memory(void *memory, size_t size);
+
+#endif
