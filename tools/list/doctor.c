@@ -88,6 +88,7 @@ static void print_findings(const pfm_system_check_t *check)
 		reason = f.consequence;
 	}
 	printf("\n%u obstacle%s to counting everything.\n", n_causes, n_causes == 1 ? "" : "s");
+	puts("'pfm check-events' compares the other events with known counts.");
 }
 
 static int run_doctor(struct command_args *args)
