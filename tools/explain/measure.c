@@ -21,6 +21,9 @@ enum { READINGS_MAX = 64, FIRST_INTERVAL_MS = 50 };
 
 /* A metric that no event counts: see compute_queue_share(). */
 #define QUEUE_METRIC "run_queue"
+/* Context switches in a second of elapsed time: see compute_switch_rate(). */
+#define SWITCH_METRIC "switch_rate"
+#define SWITCH_EVENT  "software::context-switches"
 
 struct reading_series {
 	pfm_session_t *s;
@@ -59,15 +62,22 @@ static bool is_metric_accepted(pfm_ctx_t *ctx, struct explain_value *v)
 	return true;
 }
 
-/* Lists the accepted metrics in @texts, and in @index their places in @e. Returns their number. */
+/* True for metrics that are computed here. */
+static bool is_own_metric(const char *name)
+{
+	return strcmp(name, QUEUE_METRIC) == 0 || strcmp(name, SWITCH_METRIC) == 0;
+}
+
+/* Lists the event of switches and the accepted metrics in @texts, and in @index the places of
+ * metrics in @e. Returns the number of texts. */
 static unsigned choose_metrics(pfm_ctx_t *ctx, struct explain_evidence *e, const char **texts,
                                size_t *index)
 {
 	unsigned n = 0;
 
+	texts[n++] = SWITCH_EVENT;
 	for (size_t i = 0; i < e->n; i++)
-		if (strcmp(e->values[i].metric, QUEUE_METRIC) != 0 &&
-		    is_metric_accepted(ctx, &e->values[i])) {
+		if (!is_own_metric(e->values[i].metric) && is_metric_accepted(ctx, &e->values[i])) {
 			texts[n] = e->values[i].metric;
 			index[n++] = i;
 		}
@@ -207,6 +217,31 @@ static void compute_queue_share(const struct reading_series *r, struct explain_v
 	v->is_known = true;
 }
 
+/* Context switches in a second of elapsed time, by the differences @rounds. */
+static void compute_switch_rate(const struct reading_series *r, const pfm_count_t *rounds,
+                                struct explain_value *v)
+{
+	double rates[READINGS_MAX], error;
+	pfm_count_info_t info = PFM_INIT(info);
+	unsigned i = 0, n = 0;
+
+	while (i < r->n_counts &&
+	       (pfm_describe_count(r->s, i, &info) || strcmp(info.name, SWITCH_EVENT) != 0))
+		i++;
+	for (unsigned k = 0; i < r->n_counts && k + 1 < r->n; k++)
+		if (r->seconds[k + 1] > r->seconds[k])
+			rates[n++] = (double)rounds[(size_t)k * r->n_counts + i].value /
+			             (r->seconds[k + 1] - r->seconds[k]);
+	if (n < 2) {
+		snprintf(v->reason, sizeof(v->reason), "the run was too short for an interval");
+		return;
+	}
+	v->value = estimate_mean(rates, n, &error);
+	v->low = v->value - error;
+	v->high = v->value + error;
+	v->is_known = true;
+}
+
 static bool compute_values(const struct reading_series *r, const size_t *index,
                            struct explain_evidence *e)
 {
@@ -223,10 +258,12 @@ static bool compute_values(const struct reading_series *r, const size_t *index,
 		if (!pfm_compute_session_metric(r->s, i, rounds, e->rounds, seconds / e->rounds,
 		                                &m))
 			take_value(r, &m, &e->values[index[m.request]], &e->is_pretended);
-	free(rounds);
 	for (size_t i = 0; i < e->n; i++)
 		if (strcmp(e->values[i].metric, QUEUE_METRIC) == 0)
 			compute_queue_share(r, &e->values[i]);
+		else if (strcmp(e->values[i].metric, SWITCH_METRIC) == 0)
+			compute_switch_rate(r, rounds, &e->values[i]);
+	free(rounds);
 	return true;
 }
 
@@ -276,14 +313,14 @@ int measure_evidence(pfm_ctx_t *ctx, const struct explain_target *target,
                      struct explain_evidence *e, int *status)
 {
 	struct reading_series r = { .interval_ms = FIRST_INTERVAL_MS };
-	const char *texts[EXPLAIN_METRICS_MAX];
-	size_t index[EXPLAIN_METRICS_MAX];
+	const char *texts[EXPLAIN_METRICS_MAX + 1];
+	size_t index[EXPLAIN_METRICS_MAX + 1];
 	unsigned n = choose_metrics(ctx, e, texts, index);
 	pid_t pid = 0;
 	bool ok;
 
 	signal(SIGINT, SIG_IGN); /* it ends the program, whose counts are explained */
-	if (n == 0 || open_target(ctx, target, texts, n, &r, &pid))
+	if (open_target(ctx, target, texts, n, &r, &pid))
 		return EXIT_REFUSED;
 	ok = follow_target(target, &r, pid, status) && r.n > 1 && compute_values(&r, index, e);
 	free(r.counts);
