@@ -109,6 +109,21 @@ class Files(unittest.TestCase):
             listed = run(PFM, "doctor", env={"PERFMON_SYSFS": root})
             self.assertIn("this machine is pretended", listed.stdout)
 
+    def test_recorded_machines(self):
+        folder = os.path.join(os.environ["PERFMON_TESTS"], "machines")
+        script = ("cat /sys/bus/event_source/devices/amd_l3/type "
+                  "/sys/bus/event_source/devices/amd_l3/cpumask; "
+                  f"{PFM} stat --json -e cycles -- true")
+        done = run(PFM, "pretend", "--cpu", "AuthenticAMD-25-61-2", "--recording",
+                   os.path.join(folder, "amd.txt"), "--", "sh", "-c", script)
+        found = done.stdout.splitlines()
+        self.assertEqual(found[:2], ["11", "0"], done.stderr)
+        self.assertEqual(json.loads(found[2])["quality"], "pretended")
+        refused = run(PFM, "pretend", "--cpu", "skl", "--recording",
+                      os.path.join(folder, "arm.txt"), "--", "true")
+        self.assertEqual(refused.returncode, 1)
+        self.assertIn("the recording has no core of skl", refused.stderr)
+
     def test_this_machine_stays_as_it_is(self):
         pretend("skl", "true")
         self.assertFalse(os.path.exists("/sys/bus/event_source/pretended"))
@@ -244,6 +259,63 @@ class Counts(unittest.TestCase):
         rows, _ = counts("skl", *options, model=wrapping)
         self.assertEqual(rows[0]["value"], 281474976710663 - 2**48)
 
+    def trouble(self, fault, *options, command=WORK):
+        """The rows of pfm stat with a fault in a model in which each event counts nanoseconds."""
+        model = ("generic instructions INST_RETIRED.ANY_P\nevent * clock\n"
+                 f"fault {fault}\n")
+        return counts("skl", *options, model=model, command=command)
+
+    def test_a_counter_that_another_user_has_taken(self):
+        """Each of the five events counts on counters 0 to 3 alone; one is another user's."""
+        names = ["MEM_LOAD_RETIRED." + n for n in ("L1_HIT", "L2_HIT", "L3_HIT", "L2_MISS")]
+        group = ("-e", "{" + ",".join(names) + "}")
+        rows, _ = self.trouble("taken MEM_LOAD_RETIRED.L1_MISS", *group)
+        self.assertEqual({(r["quality"], r["cause"]) for r in rows},
+                         {("not counted", "group")})
+        rows, _ = self.trouble("taken INST_RETIRED.ANY", *group)
+        self.assertEqual({r["quality"] for r in rows}, {"pretended"})
+        alone = sum((["-e", n] for n in names), [])
+        rows, _ = self.trouble("taken MEM_LOAD_RETIRED.L1_MISS", *alone)
+        self.assertEqual({r["cause"] for r in rows}, {"multiplexed"})
+        for r in rows:
+            self.assertAlmostEqual(r["running"] / r["enabled"], 3 / 4, places=3)
+
+    @unittest.skipUnless(os.geteuid() == 0, "counting whole CPUs needs privileges")
+    def test_a_cpu_that_goes_off_line(self):
+        options = ("-C", "0", "-e", "MEM_LOAD_RETIRED.L1_HIT")
+        rows, _ = self.trouble("gone * 2", *options)
+        self.assertEqual((rows[0]["value"], rows[0]["enabled"]), (2000000, 2000000))
+        self.assertEqual(rows[0]["cause"], "no CPU")
+        rows, _ = self.trouble("gone * 0", *options)
+        self.assertEqual((rows[0]["quality"], rows[0]["cause"]), ("not counted", "no CPU"))
+
+    def test_a_move_to_a_host_without_a_pmu_shows_in_no_time(self):
+        """The count stands still and its times go on: nothing tells a program."""
+        rows, _ = self.trouble("moved * 2", "-e", "MEM_LOAD_RETIRED.L1_HIT")
+        self.assertEqual((rows[0]["value"], rows[0].get("cause")), (2000000, None))
+        self.assertGreater(rows[0]["running"], 2000000)
+
+    def test_no_interrupt_comes(self):
+        model = "generic cpu-cycles CPU_CLK_UNHALTED.THREAD_P\nevent * clock\nfault silent *\n"
+        with tempfile.TemporaryDirectory() as folder:
+            done = pretend("skl", PFM, "record", "-o", os.path.join(folder, "x"), "-e", "cycles",
+                           "-c", "1000", "--", *WORK, model=model)
+        self.assertRegex(done.stderr, r"(?i)no samples|0 samples|no interrupt")
+
+    def test_paranoid_levels(self):
+        """The first level at which users are refused: kernel level, whole CPUs, everything."""
+        cases = ((("-e", "cycles"), 3), (("-a", "-e", "cycles:u"), 1), (("-e", "cycles:u"), 3))
+        for options, first in cases:
+            for level in range(-1, 4):
+                done = run(PFM, "pretend", "--cpu", "skl", "--paranoid", str(level), "--", PFM,
+                           "stat", "--json", *options, "--", "true")
+                row = json.loads(done.stdout.splitlines()[0])
+                wanted = "permission" if level >= first else None
+                self.assertEqual(row.get("cause"), wanted, (options, level, done.stderr))
+        done = run(PFM, "pretend", "--cpu", "skl", "--paranoid", "2", "--", "cat",
+                   "/proc/sys/kernel/perf_event_paranoid")
+        self.assertEqual(done.stdout, "2\n")
+
     def test_phases_change_the_speed(self):
         """Half of each cycle of 2 ms counts twice as fast: 1.5 times as much in the long run."""
         model = ("event CPU_CLK_UNHALTED.* clock\ngeneric cpu-cycles CPU_CLK_UNHALTED.THREAD_P\n"
@@ -332,6 +404,7 @@ class Refusals(unittest.TestCase):
         self.expect("event X 1 / 0", "expected a number other than 0 after '/'")
         self.expect("event X " + "(" * 100, "expected fewer parentheses")
         self.expect("fault never X", "expected 'fault KIND PATTERN'")
+        self.expect("fault taken NEVER", "expected the name of an event of skl, got 'NEVER'")
         self.expect("fault share X 2", "expected a share from 0 to 1")
         self.expect("phase 0 1", "expected 'phase MILLISECONDS SPEED'")
         self.expect("user 2", "expected 'user SHARE'")
@@ -359,6 +432,8 @@ class Refusals(unittest.TestCase):
                 (("--cpu", "nothing", "--", "true"), "unknown processor 'nothing'"),
                 (("--", "true"), "expected --cpu NAME"),
                 (("--cpu", "skl"), "expected a program"),
+                (("--cpu", "skl", "--paranoid", "4", "--", "true"), "a number from -1 to 3"),
+                (("--cpu", "skl", "--recording", "/nonexistent", "--", "true"), "No such file"),
                 (("--cpu", "skl", "--model", "/nonexistent", "--", "true"), "No such file")):
             done = run(PFM, "pretend", *words)
             self.assertNotEqual(done.returncode, 0)

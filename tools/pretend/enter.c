@@ -13,6 +13,7 @@
 
 #define SYSFS_FOLDER "/sys/bus/event_source"
 #define CPUINFO      "/proc/cpuinfo"
+#define PARANOID     "/proc/sys/kernel/perf_event_paranoid"
 
 static bool report(const char *what, int err)
 {
@@ -106,6 +107,17 @@ static bool replace_cpuinfo(const struct pretend_machine *m)
 	return !failed && !mount(path, CPUINFO, NULL, MS_BIND, NULL) && !unlink(path);
 }
 
+/* Programs read the level that the supervisor applies. */
+static bool replace_paranoid(const struct pretend_machine *m)
+{
+	static const char path[] = SYSFS_FOLDER "/paranoid";
+
+	if (m->paranoid == NO_PARANOID_LEVEL)
+		return true;
+	return write_file(path, "%d\n", m->paranoid) &&
+	       !mount(path, PARANOID, NULL, MS_BIND, NULL) && !unlink(path);
+}
+
 /* ---- all files ------------------------------------------------------------------------------- */
 
 bool enter_pretend_files(const struct pretend_machine *m, const struct model *model)
@@ -122,6 +134,8 @@ bool enter_pretend_files(const struct pretend_machine *m, const struct model *mo
 		return report("cannot write the files of the pretended machine", err);
 	if (!replace_cpuinfo(m))
 		return report("cannot replace " CPUINFO, errno);
+	if (!replace_paranoid(m))
+		return report("cannot replace " PARANOID, errno);
 	/* Kernels may refuse a second mount that is not read-only; the files stay as they are. */
 	mount(NULL, SYSFS_FOLDER, NULL, MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NODEV,
 	      NULL);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include "common/pfm.h"
 #include "pretend/data.h"
+#include "pretend/recorded.h"
 
 /* Types of cores begin where Linux numbers them, those of boxes above all that a machine has. */
 enum { CORE_TYPE = 4, OTHER_CORE_TYPE = 10, FIRST_BOX_TYPE = 40, BOX_INSTANCES = 2 };
@@ -145,14 +146,19 @@ static int add_pmus(struct pretend_machine *m)
 	return m->n_pmus ? bind_cores(m) : EXIT_REFUSED;
 }
 
-int open_pretend_machine(struct pretend_machine *m, const char *cpu)
+int open_pretend_machine(struct pretend_machine *m, const char *cpu, const char *path)
 {
 	memset(m, 0, sizeof(*m));
+	m->paranoid = NO_PARANOID_LEVEL;
 	if (!find_identity_of(cpu, m->id))
 		snprintf(m->id, sizeof(m->id), "%s", cpu);
 	m->ctx = open_tables(m->id);
-	if (m->ctx && add_pmus(m) == EXIT_DONE)
-		return EXIT_DONE;
+	if (m->ctx && add_pmus(m) == EXIT_DONE) {
+		if (!path || (lay_out_recording(m, path) && use_recorded_pmus(m)))
+			return EXIT_DONE;
+		close_pretend_machine(m);
+		return EXIT_REFUSED;
+	}
 	if (!m->n_pmus)
 		fprintf(stderr,
 		        "pfm pretend: unknown processor '%s': 'pfm list --pmus' lists those that "
@@ -166,6 +172,7 @@ void close_pretend_machine(struct pretend_machine *m)
 {
 	pfm_close_context(m->ctx);
 	m->ctx = NULL;
+	remove_recording(m);
 }
 
 const struct pretend_pmu *get_pretend_core(const struct pretend_machine *m)

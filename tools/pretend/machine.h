@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <perfmon/perfmon.h>
 
-enum { PRETEND_PMUS = 256, PRETEND_ID_MAX = 96 };
+enum { PRETEND_PMUS = 256, PRETEND_ID_MAX = 96, NO_PARANOID_LEVEL = -100 };
 
 /* A PMU of the pretended machine. Boxes have several instances, each with a type of its own. */
 struct pretend_pmu {
@@ -24,14 +24,17 @@ struct pretend_machine {
 	char desc[160];
 	char id[PRETEND_ID_MAX];
 	pfm_ctx_t *ctx; /* the tables of that processor */
+	int paranoid;   /* kernel.perf_event_paranoid of users; NO_PARANOID_LEVEL: unchanged */
+	char recording[4096]; /* a folder of sysfs that was recorded; "": made from the tables */
 	unsigned n_pmus;
 	struct pretend_pmu pmus[PRETEND_PMUS];
 };
 
 /* Fills @m with the machine of processor @cpu: the name of a table, its alias, what the names of
- * the core types of a hybrid begin with, or an identity. Reports a failure; returns an exit status.
+ * the core types of a hybrid begin with, or an identity. Its PMUs are those of the recording @path
+ * (recorded.h), or with NULL all that the processor has. Reports a failure; returns an exit status.
  */
-int open_pretend_machine(struct pretend_machine *m, const char *cpu);
+int open_pretend_machine(struct pretend_machine *m, const char *cpu, const char *path);
 void close_pretend_machine(struct pretend_machine *m);
 /* The PMU with type @type, or NULL. RAW events are those of the first core. */
 const struct pretend_pmu *find_pretend_type(const struct pretend_machine *m, uint32_t type);

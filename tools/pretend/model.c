@@ -34,7 +34,8 @@ enum model_fault get_model_fault(const struct model *m, const char *pmu, const c
                                  double *number)
 {
 	for (size_t i = 0; i < m->n_troubles; i++)
-		if (matches(m->troubles[i].pattern, pmu, event)) {
+		if (m->troubles[i].fault != FAULT_TAKEN &&
+		    matches(m->troubles[i].pattern, pmu, event)) {
 			*number = m->troubles[i].number;
 			return m->troubles[i].fault;
 		}
@@ -191,9 +192,15 @@ static const char *add_generic(struct model *m, char *line)
 	return NULL;
 }
 
+static bool has_number(enum model_fault fault)
+{
+	return fault == FAULT_SHARE || fault == FAULT_GONE || fault == FAULT_MOVED;
+}
+
 static const char *add_trouble(struct model *m, char *line)
 {
-	static const char *const kinds[] = { "", "busy", "wrap", "zero", "share", "silent" };
+	static const char *const kinds[] = { "",       "busy",  "wrap", "zero", "share",
+		                             "silent", "taken", "gone", "moved" };
 	const char *kind = cut_word(&line), *pattern = cut_word(&line);
 	struct model_trouble t = { FAULT_NONE, { 0 }, 0 };
 	bool failed = false;
@@ -202,11 +209,13 @@ static const char *add_trouble(struct model *m, char *line)
 		if (strcmp(kind, kinds[i]) == 0)
 			t.fault = (enum model_fault)i;
 	if (t.fault == FAULT_NONE || copy_word(t.pattern, sizeof(t.pattern), pattern))
-		return "expected 'fault KIND PATTERN', where KIND is busy, wrap, zero, share or "
-		       "silent";
-	if (t.fault == FAULT_SHARE && !(read_number(line, &t.number, NULL) && t.number <= 1))
+		return "expected 'fault KIND PATTERN', where KIND is busy, wrap, zero, share, "
+		       "silent, taken, gone or moved";
+	if (has_number(t.fault) && !read_number(line, &t.number, NULL))
+		return "expected a number after the pattern";
+	if (t.fault == FAULT_SHARE && t.number > 1)
 		return "expected a share from 0 to 1";
-	if (t.fault != FAULT_SHARE && line[strspn(line, " \t")])
+	if (!has_number(t.fault) && line[strspn(line, " \t")])
 		return "expected nothing after the pattern";
 	m->troubles = base_grow_list(m->troubles, m->n_troubles, &m->troubles_capacity, sizeof(t),
 	                             &failed);

@@ -15,7 +15,17 @@ struct model_rate {
 	double by[N_BASES];
 };
 
-enum model_fault { FAULT_NONE, FAULT_BUSY, FAULT_WRAP, FAULT_ZERO, FAULT_SHARE, FAULT_SILENT };
+enum model_fault {
+	FAULT_NONE,
+	FAULT_BUSY,
+	FAULT_WRAP,
+	FAULT_ZERO,
+	FAULT_SHARE,
+	FAULT_SILENT,
+	FAULT_TAKEN, /* another user counts the event all the time */
+	FAULT_GONE,  /* the CPU goes off line after a time */
+	FAULT_MOVED  /* the virtual machine moves to a host without a PMU after a time */
+};
 
 enum { MODEL_PATTERN_MAX = 128, MODEL_PHASES = 16 };
 
@@ -67,7 +77,7 @@ void free_model(struct model *m);
 /* The count of event @event ("INST_RETIRED.ANY") of PMU @pmu: that of the first line whose pattern
  * matches it or "PMU::EVENT". */
 struct model_rate get_model_rate(const struct model *m, const char *pmu, const char *event);
-/* The fault of the event, with its number; FAULT_NONE for most. */
+/* The fault of the event, with its number; FAULT_NONE for most. Those of other users are theirs. */
 enum model_fault get_model_fault(const struct model *m, const char *pmu, const char *event,
                                  double *number);
 /* The base that a rate depends on beside its number. */

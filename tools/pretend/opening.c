@@ -14,6 +14,7 @@
 #include "pretend/sysfs.h"
 
 enum { ANY_CORE_SHIFT = 32 };
+#define MILLISECOND 1e6
 
 /* A request of a client. */
 struct opening {
@@ -82,6 +83,19 @@ static int name_event(const struct supervisor *s, const struct perf_attr *a,
 
 /* ---- what the kernel refuses ----------------------------------------------------------------- */
 
+/* perf_allow_kernel() and perf_allow_cpu() of Linux for users without privileges; level 3 is that
+ * of Debian and Android. */
+static int check_permission(const struct supervisor *s, const struct opening *o)
+{
+	const int level = s->machine->paranoid;
+	const bool is_of_cpu = o->pid == -1 || (o->flags & PERF_FLAG_PID_CGROUP);
+	const bool is_allowed = level == NO_PARANOID_LEVEL ||
+	                        (level <= 2 && (level <= 1 || o->attr.exclude_kernel) &&
+	                         (level <= 0 || !is_of_cpu));
+
+	return is_allowed ? 0 : -EACCES;
+}
+
 static int check_request(const struct opening *o)
 {
 	const struct perf_attr *a = &o->attr;
@@ -97,6 +111,8 @@ static int check_request(const struct opening *o)
 		return -EOPNOTSUPP;
 	if (o->event.fault == FAULT_BUSY)
 		return -EBUSY;
+	if (o->event.fault == FAULT_GONE && o->cpu >= 0 && !o->event.end)
+		return -ENODEV;
 	if (samples && get_rate_base(&o->event.rate) == BASE_CONSTANT)
 		return -EOPNOTSUPP;
 	return 0;
@@ -183,6 +199,8 @@ static int describe_request(const struct supervisor *s, struct opening *o)
 	e->rate = get_model_rate(s->model, p.name, name);
 	e->fault = get_model_fault(s->model, p.name, name, &number);
 	e->limit = e->fault == FAULT_SHARE ? number : 1;
+	if (e->fault == FAULT_GONE || e->fault == FAULT_MOVED)
+		e->end = (uint64_t)(number * MILLISECOND);
 	if (e->fault == FAULT_ZERO)
 		e->rate = (struct model_rate){ { 0 } };
 	apply_levels(s, a, &e->rate);
@@ -268,10 +286,13 @@ static int open_kernel_event(struct opening *o)
 
 static int open_instead(struct supervisor *s, struct opening *o)
 {
-	int rc = copy_request_fds(s, o);
+	int rc = check_permission(s, o);
 
+	if (!rc)
+		rc = copy_request_fds(s, o);
 	o->event.pmu = rc ? NULL : find_requested_pmu(s, &o->attr);
 	o->event.share = o->event.limit = 1;
+	o->event.end = UINT64_MAX;
 	/* The kernel's own events are counted as they are. */
 	o->event.rate.by[BASE_FAULTS] = 1;
 	o->event.is_by_frequency = o->attr.freq;

@@ -12,11 +12,14 @@
 #include "pretend/run.h"
 #include "pretend/sysfs.h"
 
-enum { OPT_CPU = LONG_ONLY, OPT_MODEL, OPT_ROOT };
+enum { OPT_CPU = LONG_ONLY, OPT_MODEL, OPT_ROOT, OPT_RECORDING, OPT_PARANOID };
 
 static const struct command_option options[] = {
 	{ OPT_CPU, "cpu", "NAME", "the processor: the name of a table, its alias or an identity" },
 	{ OPT_MODEL, "model", "FILE", "what events count; default: the model of its family" },
+	{ OPT_RECORDING, "recording", "FILE", "show the PMUs of this recorded machine" },
+	{ OPT_PARANOID, "paranoid", "LEVEL",
+	  "refuse what kernel.perf_event_paranoid refuses to users: -1 to 3" },
 	{ OPT_ROOT, "root", "DIR", "write the machine's files below DIR, and run nothing" },
 	{ 0, NULL, NULL, NULL }
 };
@@ -66,6 +69,31 @@ static char *read_model_file(const char *path)
 	return text;
 }
 
+/* Other users' events must be of the processor. */
+static bool has_taken_events(const struct model *model, const struct pretend_machine *m)
+{
+	const struct pretend_pmu *core = get_pretend_core(m);
+	perfmon_pmu_info_t p = PFM_INIT(p);
+	pfm_encoding_t e = PFM_INIT(e);
+	char text[256];
+
+	for (size_t i = 0; i < model->n_troubles; i++) {
+		const struct model_trouble *t = &model->troubles[i];
+
+		if (t->fault != FAULT_TAKEN || !core || pfm_describe_pmu(m->ctx, core->pmu, &p))
+			continue;
+		snprintf(text, sizeof(text), "%s::%s", p.name, t->pattern);
+		if (!pfm_encode_event(m->ctx, text, 0, &e, NULL))
+			continue;
+		fprintf(stderr,
+		        "pfm pretend: fault taken: expected the name of an event of %s, got "
+		        "'%s'\n",
+		        p.name, t->pattern);
+		return false;
+	}
+	return true;
+}
+
 /* Reads the model @path, or with NULL that of the family. Returns an exit status. */
 static int open_model(struct model *model, const char *path, const struct pretend_machine *m)
 {
@@ -77,6 +105,7 @@ static int open_model(struct model *model, const char *path, const struct preten
 		return EXIT_REFUSED;
 	is_read = read_model(model, path ? base_name(path) : own, text ? text : get_own_model(own));
 	free(text);
+	is_read = is_read && has_taken_events(model, m);
 	if (!is_read)
 		free_model(model);
 	return is_read ? EXIT_DONE : EXIT_REFUSED;
@@ -85,7 +114,8 @@ static int open_model(struct model *model, const char *path, const struct preten
 /* ---- the command ----------------------------------------------------------------------------- */
 
 struct pretend_request {
-	const char *cpu, *model, *root;
+	const char *cpu, *model, *root, *recording;
+	int paranoid;
 };
 
 static int write_files(const struct pretend_machine *m, const struct model *model, const char *root)
@@ -104,10 +134,12 @@ static int run_on_machine(const struct pretend_request *r, char **command)
 {
 	static struct pretend_machine machine;
 	struct model model = { .name = "" };
-	int status = open_pretend_machine(&machine, r->cpu);
+	int status = open_pretend_machine(&machine, r->cpu, r->recording);
 
 	if (status != EXIT_DONE)
 		return status;
+	if (r->paranoid != NO_PARANOID_LEVEL)
+		machine.paranoid = r->paranoid;
 	status = open_model(&model, r->model, &machine);
 	if (status == EXIT_DONE)
 		status = r->root ? write_files(&machine, &model, r->root)
@@ -117,9 +149,18 @@ static int run_on_machine(const struct pretend_request *r, char **command)
 	return status;
 }
 
+static bool read_paranoid_level(const char *text, int *level)
+{
+	char *end;
+	long n = strtol(text, &end, 10);
+
+	*level = (int)n;
+	return end != text && !*end && n >= -1 && n <= 3;
+}
+
 static int run_pretend(struct command_args *args)
 {
-	struct pretend_request r = { NULL, NULL, NULL };
+	struct pretend_request r = { .paranoid = NO_PARANOID_LEVEL };
 	const char *value;
 	int id;
 
@@ -127,6 +168,14 @@ static int run_pretend(struct command_args *args)
 		switch (id) {
 		case OPT_CPU: r.cpu = value; break;
 		case OPT_MODEL: r.model = value; break;
+		case OPT_RECORDING: r.recording = value; break;
+		case OPT_PARANOID:
+			if (!read_paranoid_level(value, &r.paranoid))
+				return report_usage_error(
+					args,
+					"--paranoid: expected a number from -1 to 3, got '%s'.",
+					value);
+			break;
 		default: r.root = value; break;
 		}
 	if (id < 0)
@@ -142,8 +191,7 @@ static int run_pretend(struct command_args *args)
 
 const struct command cmd_pretend = {
 	.name = "pretend",
-	.usage = "--cpu NAME [--model FILE] [--] PROG [ARG]...\n--cpu NAME [--model FILE] --root "
-		 "DIR",
+	.usage = "--cpu NAME [OPTION]... [--] PROG [ARG]...\n--cpu NAME [OPTION]... --root DIR",
 	.summary = "run a program on a machine with another processor's PMUs",
 	.about = "perf, PAPI, libpfm4 and pfm itself find the PMUs, events and limits of that "
 		 "processor in the program's environment, and count. The counts are made up from a "

@@ -15,7 +15,7 @@ struct reading {
 	uint64_t words[MAX_WORDS];
 	uint64_t format;
 	unsigned n_words, n_values, first_value, stride; /* of a value and what belongs to it */
-	int running;                                     /* index; -1: not read */
+	int enabled, running;                            /* indices; -1: not read */
 };
 
 static unsigned has(const struct reading *r, uint64_t bit)
@@ -29,6 +29,7 @@ static void find_places(struct reading *r)
 	unsigned times =
 		has(r, PERF_FORMAT_TOTAL_TIME_ENABLED) + has(r, PERF_FORMAT_TOTAL_TIME_RUNNING);
 
+	r->enabled = has(r, PERF_FORMAT_TOTAL_TIME_ENABLED) ? 1 : -1;
 	r->running = has(r, PERF_FORMAT_TOTAL_TIME_RUNNING) ? (int)times : -1;
 	r->first_value = is_group ? 1 + times : 0;
 	r->stride = 1 + has(r, PERF_FORMAT_ID) + has(r, PERF_FORMAT_LOST);
@@ -104,6 +105,11 @@ static void translate_reading(struct supervisor *s, struct pretended_event *e, s
 	}
 	if (r->running >= 0)
 		r->words[r->running] = e->running;
+	/* The times of an event whose CPU is off line stand still. */
+	if (e->fault == FAULT_GONE && r->enabled >= 0 && r->words[r->enabled] > e->end)
+		r->words[r->enabled] = e->end;
+	if (e->fault == FAULT_GONE && r->running >= 0 && e->running > e->end)
+		r->words[r->running] = e->end;
 }
 
 /* A pinned event without a counter is in error: it reads as the end of a file. */

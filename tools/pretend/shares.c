@@ -4,6 +4,7 @@
  * its order until one does not fit. */
 #include "pretend/supervisor.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -18,7 +19,7 @@ struct turn {
 	unsigned n_groups, n_on[MAX_GROUPS]; /* turns in which each has its counters */
 	const struct event_name *names[TOGETHER_MOST];
 	unsigned n_names;
-	bool is_exclusive;
+	bool is_exclusive, is_core;
 };
 
 static bool is_placed(const struct pretend_machine *m, const char *const *texts, unsigned n)
@@ -118,10 +119,20 @@ static void add_pinned_groups(struct turn *t)
 			t->n_on[g] += add_group(t, g);
 }
 
+/* Pinned events of CPUs, such as the watchdog's, come before those of tasks. */
+static void add_taken_events(struct turn *t)
+{
+	const struct supervisor *s = t->supervisor;
+
+	for (unsigned i = 0; t->is_core && i < s->n_taken; i++)
+		t->names[t->n_names++] = &s->taken[i];
+}
+
 /* One turn of the rotation, which begins with group @first. */
 static void take_turn(struct turn *t, unsigned first)
 {
 	t->n_names = 0;
+	add_taken_events(t);
 	t->is_exclusive = false;
 	add_pinned_groups(t);
 	for (unsigned i = 0; i < t->n_groups; i++) {
@@ -146,9 +157,30 @@ static void set_shares(const struct turn *t, uint64_t context, unsigned n_turns)
 		}
 }
 
+void find_taken_events(struct supervisor *s)
+{
+	const struct pretend_pmu *core = get_pretend_core(s->machine);
+	perfmon_pmu_info_t p = PFM_INIT(p);
+
+	if (!core || pfm_describe_pmu(s->machine->ctx, core->pmu, &p))
+		return;
+	for (size_t i = 0; i < s->model->n_troubles && s->n_taken < TAKEN_MOST; i++) {
+		struct event_name *name = &s->taken[s->n_taken];
+		const struct model_trouble *t = &s->model->troubles[i];
+
+		name->n = 1;
+		if (t->fault == FAULT_TAKEN && snprintf(name->texts[0], EVENT_TEXT_MAX, "%s::%s",
+		                                        p.name, t->pattern) < EVENT_TEXT_MAX)
+			s->n_taken++;
+	}
+}
+
 void share_counters(struct supervisor *s, uint64_t context)
 {
-	struct turn t = { .machine = s->machine, .supervisor = s };
+	const struct pretend_pmu *pmu = find_pretend_type(s->machine, (uint32_t)(context >> 40));
+	struct turn t = { .machine = s->machine,
+		          .supervisor = s,
+		          .is_core = pmu && pmu == get_pretend_core(s->machine) };
 	unsigned n_turns = 0;
 
 	set_aside_closed_events(s, context);
@@ -166,10 +198,17 @@ void share_counters(struct supervisor *s, uint64_t context)
 	set_shares(&t, context, n_turns);
 }
 
+static uint64_t limit(uint64_t n, uint64_t most)
+{
+	return n < most ? n : most;
+}
+
 void settle_event(const struct supervisor *s, struct pretended_event *e, uint64_t raw,
                   uint64_t running)
 {
-	double before = compute_model_value(s->model, &e->rate, (double)e->last_raw);
+	/* Counts by the clock end at a moment; others, of which it is not known, go on. */
+	const uint64_t end = get_rate_base(&e->rate) == BASE_CLOCK ? e->end : UINT64_MAX;
+	double before = compute_model_value(s->model, &e->rate, (double)limit(e->last_raw, end));
 	bool is_constant = get_rate_base(&e->rate) == BASE_CONSTANT;
 
 	/* A count that is a number has it once the event was enabled. */
@@ -177,7 +216,8 @@ void settle_event(const struct supervisor *s, struct pretended_event *e, uint64_
 		before = e->rate.by[BASE_CONSTANT];
 	else if (is_constant)
 		before = 0;
-	e->value += e->share * (compute_model_value(s->model, &e->rate, (double)raw) - before);
+	e->value += e->share *
+	            (compute_model_value(s->model, &e->rate, (double)limit(raw, end)) - before);
 	e->running += (uint64_t)(e->share * (double)(running - e->last_running));
 	e->last_raw = raw;
 	e->last_running = running;

@@ -222,6 +222,7 @@ void supervise(const struct pretend_machine *m, const struct model *model, int l
 	(void)ioctl(listener, SECCOMP_IOCTL_NOTIF_SET_FLAGS, SYNC_WAKE_UP);
 	s->machine = m;
 	s->model = model;
+	find_taken_events(s);
 	call.clients = s->clients;
 	while (receive_call(listener, &n))
 		handle_call(s, &call);

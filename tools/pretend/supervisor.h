@@ -85,6 +85,7 @@ struct pretended_event {
 	bool is_enabled, is_pinned, is_exclusive, is_by_frequency;
 	bool reads_in_samples;           /* its samples hold the values of its group */
 	double limit;                    /* of the share: below 1 by a fault of the model */
+	uint64_t end;                    /* of counting by a fault, in nanoseconds of running */
 	double share;                    /* of the enabled time on a counter */
 	double value;                    /* counted until the last settlement */
 	uint64_t running;                /* and the time on a counter */
@@ -97,9 +98,13 @@ struct event_list {
 	size_t n, capacity;
 };
 
+enum { TAKEN_MOST = 8 };
 struct supervisor {
 	const struct pretend_machine *machine;
 	const struct model *model;
+	/* Events that another user counts on cores all the time. */
+	struct event_name taken[TAKEN_MOST];
+	unsigned n_taken;
 	struct client clients[N_CLIENTS];
 	/* Those whose first owner has closed them may be open in a process that inherited them. */
 	struct event_list events, closed;
@@ -125,6 +130,8 @@ bool fit_together(const struct pretend_machine *m, const struct event_name *cons
                   unsigned n);
 /* Accounts what the events of @context counted until now with their shares. (reading.c) */
 void settle_context(struct supervisor *s, uint64_t context);
+/* Finds the events of other users in the model. */
+void find_taken_events(struct supervisor *s);
 /* Computes the shares of the events of @context: what the kernel's rotation gives each in the long
  * run. */
 void share_counters(struct supervisor *s, uint64_t context);

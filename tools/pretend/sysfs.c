@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include "pretend/generic.h"
+#include "pretend/recorded.h"
 
 enum { N_WORDS = 4, PATH_SIZE = 512 };
 
@@ -214,6 +215,15 @@ static void put_cpus(struct tree *t, const char *folder, const struct pretend_pm
 		put_line_file(t, folder, "cpus", "%d", pmu->cpu);
 }
 
+/* The CPUs of a recording are not those of this machine. */
+static void put_recorded_cpus(struct tree *t, const struct pretend_pmu *pmu)
+{
+	char folder[128];
+
+	snprintf(folder, sizeof(folder), "devices/%s", pmu->device);
+	put_cpus(t, folder, pmu);
+}
+
 static void put_pmu(struct tree *t, const struct pretend_machine *m, const struct model *model,
                     const struct pretend_pmu *pmu)
 {
@@ -255,7 +265,13 @@ int write_pretend_sysfs(const struct pretend_machine *m, const struct model *mod
 
 	put_line_file(&t, ".", "pretended", "%s, model %s", m->name, model->name);
 	put_own_pmus(&t);
-	for (unsigned i = 0; i < m->n_pmus; i++)
-		put_pmu(&t, m, model, &m->pmus[i]);
+	if (*m->recording)
+		t.error = copy_recorded_files(m, base);
+	for (unsigned i = 0; i < m->n_pmus; i++) {
+		if (*m->recording)
+			put_recorded_cpus(&t, &m->pmus[i]);
+		else
+			put_pmu(&t, m, model, &m->pmus[i]);
+	}
 	return t.error;
 }
