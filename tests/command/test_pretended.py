@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The command on pretended machines of each family. The models of the families (tools/pretend/models)
+say what every event counts, so wanted values are arithmetic on their comments."""
+import csv
+import io
+import json
+import os
+import re
+import tempfile
+import unittest
+
+from tap import main
+from test_pretend import PFM, REGIONS, WHY, WORK, pretend, run
+
+# Cycles of a nanosecond, and instructions of a cycle, by the model of each machine's family.
+SPEEDS = {"skl": (3, 2), "spr": (3, 2), "adl": (3, 2), "amdzen2": (3, 2), "amdzen5": (3, 2),
+          "neoverse_v2": (3, 2), "power10": (3, 2), "z16": (5, 1)}
+# An event that takes a pair of counters: six counters are three pairs.
+PAIRS = {"amdzen2": "fp_ret_sse_avx_ops.all"}
+MACHINES = [name for name in SPEEDS if name != "adl" or os.cpu_count() > 1]
+
+
+def on_each_machine(test):
+    def run_all(self):
+        for cpu in MACHINES:
+            with self.subTest(cpu=cpu):
+                test(self, cpu)
+    return run_all
+
+
+def objects(text):
+    return [json.loads(line) for line in text.splitlines() if line[:1] == "{"]
+
+
+@unittest.skipIf(WHY, WHY)
+class Machines(unittest.TestCase):
+    """Each test runs on a machine of each family."""
+
+    @on_each_machine
+    def test_stat_counts_cycles_and_instructions_of_the_model(self, cpu):
+        done = pretend(cpu, PFM, "stat", "--json", "-e", "cycles,instructions,task-clock", "--",
+                       *WORK)
+        rows = objects(done.stdout)
+        self.assertEqual({r["quality"] for r in rows}, {"pretended"}, done.stderr)
+        sums = {}
+        for r in rows:
+            name = r["event"].split(":")[0]
+            sums[name] = sums.get(name, 0) + (r["value"] or 0)
+        cycles, per_cycle = SPEEDS[cpu]
+        self.assertAlmostEqual(sums["instructions"] / sums["cycles"] / per_cycle, 1, places=2)
+        self.assertAlmostEqual(sums["cycles"] / sums["task-clock"] / cycles, 1, places=1)
+
+    @on_each_machine
+    def test_recordings_have_samples_of_the_work_and_say_what_they_are(self, cpu):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "perf.data")
+            done = pretend(cpu, PFM, "record", "-o", path, "-e", "cycles", "-c", "100000",
+                           "--", *WORK)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            reported = run(PFM, "report", "--json", "--sort", "task", path)
+        self.assertIn("recorded on a pretended machine", reported.stderr)
+        rows = objects(reported.stdout)
+        self.assertIn("sh", {r["task"] for r in rows})
+        self.assertGreater(sum(r["samples"] for r in rows), 10)
+
+    @on_each_machine
+    def test_doctor_and_list_know_the_processor(self, cpu):
+        done = pretend(cpu, PFM, "doctor")
+        self.assertRegex(done.stdout.splitlines()[1], rf"this machine is pretended: \w*{cpu}")
+        listed = pretend(cpu, PFM, "list", "--pmus")
+        self.assertIn(cpu, listed.stdout)
+
+    @on_each_machine
+    def test_plans_are_those_of_the_table(self, cpu):
+        if cpu == "adl":
+            return      # the tables of its types of cores have other names
+        here = pretend(cpu, PFM, "plan", "--json", "ipc")
+        there = run(PFM, "plan", "--json", "--pmu", cpu, "ipc")
+        self.assertEqual([r.get("group") for r in objects(here.stdout)],
+                         [r.get("group") for r in objects(there.stdout)], here.stderr)
+        self.assertTrue(objects(here.stdout))
+
+    def test_events_of_pairs_are_refused_and_share_as_dispatch_says(self):
+        """Zen 2: each takes an even counter and the next one, so three fit beside each other."""
+        for cpu, event in PAIRS.items():
+            for n, fits in ((3, True), (4, False)):
+                refused = run(PFM, "dispatch", "--pmu", cpu, *[event] * n).returncode != 0
+                self.assertEqual(refused, not fits)
+                done = pretend(cpu, PFM, "stat", "--json", "-e", "{" + ",".join([event] * n) + "}",
+                               "--", "true")
+                self.assertEqual({r.get("cause") for r in objects(done.stdout)},
+                                 {None if fits else "group"}, done.stderr)
+
+    @unittest.skipUnless(os.path.exists(REGIONS), "the program with regions was not built")
+    @on_each_machine
+    def test_regions_are_pretended(self, cpu):
+        done = pretend(cpu, PFM, "stat", "--regions", "--json", "-e", "cycles", "--", REGIONS)
+        found = set(re.findall(r'"event": ?"cycles".*?"quality": ?"([^"]*)"', done.stdout))
+        self.assertIn("pretended", found, done.stderr)
+        self.assertLessEqual(found, {"pretended", "not counted"})   # the other type of core
+
+    @unittest.skipUnless(os.geteuid() == 0, "counting whole CPUs needs privileges")
+    @on_each_machine
+    def test_top_shows_functions_and_serve_the_quality(self, cpu):
+        done = pretend(cpu, PFM, "top", "-e", "cycles", "-c", "300000", "-d", "0.2",
+                       "--iterations", "1", "--", *WORK)
+        self.assertRegex(done.stdout, r"\d% \+-", done.stderr)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "x.prom")
+            done = pretend(cpu, "timeout", "1", PFM, "serve", "-e", "cycles", "--interval", "200",
+                           "--textfile", path)
+            if not os.path.exists(path):
+                self.skipTest(done.stderr)
+            with open(path, encoding="ascii") as f:
+                text = f.read()
+        rank = re.search(r"(\d+) pretended", text)[1]
+        self.assertRegex(text, r"perfmon_event_quality_rank\{event=\"cycles.* %s\n" % rank)
+
+    @on_each_machine
+    def test_exports_name_the_quality(self, cpu):
+        done = pretend(cpu, PFM, "stat", "-x", ",", "-e", "cycles", "--", "true")
+        rows = list(csv.reader(io.StringIO(done.stdout + done.stderr)))
+        self.assertTrue(any("pretended" in cell for row in rows for cell in row), done.stderr)
+
+
+if __name__ == "__main__":
+    main()
