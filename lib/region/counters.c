@@ -145,7 +145,8 @@ static bool is_read_by_user(const struct thread *t)
 	const struct layout *l = &pfmi_regions.layout;
 
 	for (unsigned r = 0; r < l->n_rounds; r++)
-		if (l->rounds[r].n != 1 || !t->pages[l->rounds[r].groups[0].first_fd])
+		if (l->is_simulated || l->rounds[r].n != 1 ||
+		    !t->pages[l->rounds[r].groups[0].first_fd])
 			return false;
 	return !pfmi_regions.keeps_slices;
 }
@@ -169,7 +170,7 @@ void pfmi_thread_open_counters(struct thread *t)
 	t->round = 0;
 	for (unsigned i = 0; i < l->n_fds; i++)
 		t->fds[i] = -1;
-	for (unsigned r = 0; r < l->n_rounds; r++)
+	for (unsigned r = 0; r < l->n_rounds && !l->is_simulated; r++)
 		for (unsigned g = 0; g < l->rounds[r].n; g++)
 			open_group(t, &l->rounds[r].groups[g]);
 	control_round(t, 0, PERF_EVENT_IOC_ENABLE);
@@ -228,6 +229,10 @@ void pfmi_thread_read_counters(const struct thread *t, uint64_t *out)
 {
 	const struct round *r = &pfmi_regions.layout.rounds[t->round];
 
+	if (pfmi_regions.layout.is_simulated) {
+		pfmi_region_read_simulated(&pfmi_regions.layout, out);
+		return;
+	}
 	for (unsigned i = 0; i < r->n; i++) {
 		const struct group *g = &r->groups[i];
 		size_t size = (GROUP_VALUES + g->n) * sizeof(*out);

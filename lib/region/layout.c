@@ -287,8 +287,11 @@ static int make_groups(struct layout *l)
 
 int pfmi_layout_plan(struct layout *l, const char *events, bool system, pfm_error_t *error)
 {
-	int rc = pfmi_layout_open_events(l, events, system, error);
+	int rc;
 
+	if (pfmi_region_is_simulated())
+		return pfmi_layout_plan_simulated(l, events ? events : "", error);
+	rc = pfmi_layout_open_events(l, events, system, error);
 	for (unsigned i = 0; i < l->n_events && l->max_group_size; i++)
 		l->events[i].soft = false;
 	return rc ? rc : make_groups(l);

@@ -6,6 +6,7 @@
  *   names.c     names of regions to numbers
  *   events.c    events that can be counted, described by sessions
  *   layout.c    events into groups, groups into rounds
+ *   simulated.c counts of an emulator in place of the kernel's
  *   counters.c  a thread's kernel events: opened, switched, read
  *   process.c   the process as its results name it
  *   storage.c   files of sums that outlive the process; memory for sums without a file
@@ -143,6 +144,7 @@ struct layout {
 	double wall_inside, wall_pair, task_inside; /* nanoseconds */
 	struct uncertainty inside, pair;            /* of the first two */
 	bool is_pretended; /* the machine is a pretended one: no count is exact */
+	bool is_simulated; /* an emulator counts (simulated.c) */
 };
 
 /* True if @c has a value. */
@@ -167,6 +169,12 @@ bool pfmi_region_open_on_cpus(struct region_event *e);
 void pfmi_layout_open_metrics(struct layout *l, const char *events);
 /* Plans @events, a list as the user writes it, for the tasks of this process. */
 int pfmi_layout_plan(struct layout *l, const char *events, bool system, pfm_error_t *error);
+/* simulated.c: true if the program runs in the emulator of pfm stat --simulate. */
+bool pfmi_region_is_simulated(void);
+/* Plans the emulator's counts among @events. */
+int pfmi_layout_plan_simulated(struct layout *l, const char *events, pfm_error_t *error);
+/* Reads them, as read(2) reads a group. */
+void pfmi_region_read_simulated(const struct layout *l, uint64_t *out);
 /* Assigns each group its places in snapshots, in sums and among a thread's descriptors. */
 void pfmi_layout_assign_places(struct layout *l);
 void pfmi_layout_free(struct layout *l);

@@ -330,7 +330,9 @@ int pfm_region_count(const pfm_region_results_t *r, unsigned i, unsigned event,
 			.max = subtract_cost(t->max, each),
 			.variance = compute_variance(t->m2, t->visits),
 			.overhead = all.cost,
-			.quality = l->is_pretended && quality <= PFM_QUALITY_PARTIAL
+			.quality = l->is_simulated && quality <= PFM_QUALITY_PARTIAL
+	                                   ? PFM_QUALITY_SIMULATED
+	                           : l->is_pretended && quality <= PFM_QUALITY_PARTIAL
 	                                   ? PFM_QUALITY_PRETENDED
 	                                   : quality,
 			.cause = get_count_cause(l, e, quality),

@@ -56,6 +56,9 @@ static void put_event(char *to, size_t *at, const struct region_event *e)
 	put_bytes(to, at, &f, sizeof(f));
 }
 
+/* Who made the counts; 0: a PMU or the kernel. */
+enum { PRETENDED_ORIGIN = 1, SIMULATED_ORIGIN };
+
 size_t pfmi_storage_write_events(const struct layout *l, const char *list, void *to)
 {
 	size_t at = 0;
@@ -63,7 +66,7 @@ size_t pfmi_storage_write_events(const struct layout *l, const char *list, void 
 	put_number(to, &at, (uint32_t)strlen(list));
 	put_number(to, &at, l->n_events);
 	put_number(to, &at, l->n_rounds);
-	put_number(to, &at, l->is_pretended);
+	put_number(to, &at, l->is_simulated ? SIMULATED_ORIGIN : l->is_pretended);
 	for (unsigned i = 0; i < l->n_events; i++)
 		put_event(to, &at, &l->events[i]);
 	for (unsigned r = 0; r < l->n_rounds; r++) {
@@ -214,13 +217,14 @@ static bool read_texts(struct input *in, struct layout *l, const struct region_f
 char *pfmi_storage_read_events(struct layout *l, const void *bytes, size_t n)
 {
 	struct input in = { bytes, n };
-	uint32_t length, events, rounds, is_pretended;
+	uint32_t length, events, rounds, origin;
 	struct region_file_event *f = NULL;
 	char *list = NULL;
 	bool is_read;
 
 	if (!get_number(&in, &length, INT32_MAX) || !get_number(&in, &events, MAX_FILE_EVENTS) ||
-	    !get_number(&in, &rounds, MAX_FILE_GROUPS) || !get_number(&in, &is_pretended, 1))
+	    !get_number(&in, &rounds, MAX_FILE_GROUPS) ||
+	    !get_number(&in, &origin, SIMULATED_ORIGIN))
 		return NULL;
 	f = calloc(events + 1, sizeof(*f));
 	l->events = calloc(events + 1, sizeof(*l->events));
@@ -235,7 +239,8 @@ char *pfmi_storage_read_events(struct layout *l, const void *bytes, size_t n)
 		free(list);
 		return NULL;
 	}
-	l->is_pretended = is_pretended;
+	l->is_pretended = origin == PRETENDED_ORIGIN;
+	l->is_simulated = origin == SIMULATED_ORIGIN;
 	pfmi_layout_assign_places(l);
 	return list;
 }

@@ -194,6 +194,38 @@ class Comparison(Folder):
 
 
 @unittest.skipIf(WHY, WHY)
+class Regions(unittest.TestCase):
+    LOOP = os.path.join(os.environ.get("PERFMON_BUILD", ""), "tests", "region_loop")
+
+    def regions(self, rounds, *options):
+        done = simulate("--regions=json", *options, "--", self.LOOP, str(rounds))
+        rows = [json.loads(line) for line in done.stderr.splitlines() if line[:1] == "{"]
+        found = [r for r in rows if r.get("region") == "loop" and r["thread"] == "all"]
+        self.assertEqual(len(found), 1, done.stderr)
+        return found[0], rows
+
+    def test_a_region_is_counted_to_the_instruction(self):
+        """Two instructions for each round in each of ten visits."""
+        short, rows = self.regions(1000, "-e", "instructions,branches")
+        long = self.regions(3000, "-e", "instructions,branches")[0]
+        by_name = [{e["event"]: c for e, c in zip(rows[0]["events"], r["counts"])}
+                   for r in (short, long)]
+        instructions, branches = [[r[name]["inclusive"] for r in by_name]
+                                  for name in ("instructions", "branches")]
+        self.assertEqual(instructions[1] - instructions[0], 10 * 2 * 2000)
+        self.assertEqual(branches[1] - branches[0], 10 * 2000)
+        self.assertEqual(long["visits"], 10)
+        self.assertEqual({c["quality"] for c in long["counts"]}, {"simulated"})
+        # All but the loop is the call of the end, whose symbol the first visit binds.
+        self.assertLess(instructions[0], 10 * (2 * 1000 + 20) + 2000)
+        self.assertGreaterEqual(instructions[0], 10 * 2 * 1000)
+
+    def test_two_runs_are_equal(self):
+        values = [self.regions(100, "-e", "instructions")[0]["counts"] for _ in range(2)]
+        self.assertEqual(values[0], values[1])
+
+
+@unittest.skipIf(WHY, WHY)
 class Recordings(Folder):
     def record(self, name, *command):
         path = os.path.join(self.folder, name + ".data")

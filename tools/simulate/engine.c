@@ -258,6 +258,7 @@ bool test_engine(const struct engine *e, char message[MESSAGE_MAX])
 		snprintf(message, MESSAGE_MAX, "%s: %s", path, strerror(errno));
 	all.has_accesses = true;
 	all.places = NULL;
+	all.regions = NULL;
 	ok = is_written && run_simulated(&all, command, &run, message) &&
 	     check_counts(e, &run, message);
 	if (fd >= 0)

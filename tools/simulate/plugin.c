@@ -22,6 +22,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include "region/simulated.h"
 #include "simulate/instructions.h"
 #include "simulate/places.h"
 #include "simulate/plugin.h"
@@ -87,6 +88,8 @@ static struct simulated_thread *process_counts;
 static struct simulated_thread *threads[VCPUS];
 static struct simulated_thread lost_thread;
 static bool is_page_taken;
+/* What QEMU adds to addresses of the program. */
+static uintptr_t address_base;
 
 static struct simulated_thread *add_thread(unsigned vcpu)
 {
@@ -241,12 +244,22 @@ static bool may_start_thread(const struct known_registers *known)
 	        (known->first == UNKNOWN_NUMBER || has_thread_flags(known->first)));
 }
 
+/* Writes the counts to the program's memory at @at. */
+static void give_counts(const struct simulated_thread *t, uint64_t at)
+{
+	if (at)
+		memcpy((void *)(address_base + (uintptr_t)at), t->counts,
+		       SIMULATED_COUNTS * sizeof(*t->counts));
+}
+
 static void count_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint64_t a1,
                           uint64_t a2, uint64_t a3, uint64_t a4, uint64_t a5, uint64_t a6,
                           uint64_t a7, uint64_t a8)
 {
 	(void)id, (void)a2, (void)a3, (void)a4, (void)a5, (void)a6, (void)a7, (void)a8;
 	get_thread(vcpu)->counts[SIMULATED_SYSCALLS]++;
+	if (number == SIMULATED_MARK)
+		give_counts(get_thread(vcpu), a1);
 	if (is_execution(number))
 		prepare_execution();
 	if (changes_mappings(number))
@@ -350,6 +363,7 @@ static struct instruction_kind read_instruction(const struct qemu_plugin_insn *i
 
 	if (!code)
 		return (struct instruction_kind){ .is_plain = false };
+	address_base = (uintptr_t)code - (uintptr_t)qemu_plugin_insn_vaddr(insn);
 	if (is_arm64) {
 		follow_arm64(known, code);
 		return classify_arm64(code);

@@ -76,6 +76,14 @@ static void fix_environment(void)
 	personality(ADDR_NO_RANDOMIZE);
 }
 
+/* The program's library of regions asks the plugin for counts. */
+static void ask_for_regions(const struct engine *e)
+{
+	setenv("PERFMON_SIMULATED", "1", 1);
+	setenv("PERFMON_REGIONS", e->events, 1);
+	setenv("PERFMON_REGIONS_FORMAT", e->regions, 1);
+}
+
 /* Fills the arguments of the emulator for @command, whose file is @path. False if there are too
  * many. */
 static bool fill_arguments(const struct engine *e, char *path, char *script, char *argument,
@@ -134,6 +142,8 @@ static _Noreturn void execute_engine(const struct engine *e, const char *memory,
 		_exit(NOT_RUN);
 	if (e->is_fixed)
 		fix_environment();
+	if (e->regions)
+		ask_for_regions(e);
 	execv(e->path, argv);
 	_exit(NOT_RUN);
 }

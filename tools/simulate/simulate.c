@@ -5,7 +5,7 @@
 #include <string.h>
 #include "common/pfm.h"
 
-enum { OPT_SIMULATE = LONG_ONLY, OPT_JSON, OPT_NO_FIXED, OPT_MODEL, OPT_FAIL_ABOVE };
+enum { OPT_SIMULATE = LONG_ONLY, OPT_JSON, OPT_NO_FIXED, OPT_MODEL, OPT_FAIL_ABOVE, OPT_REGIONS };
 enum { RUNS_MAX = 1000, N_COMMANDS = 2 };
 
 static const struct command_option options[] = {
@@ -17,6 +17,8 @@ static const struct command_option options[] = {
 	{ OPT_MODEL, "simulate-cpu", "NAME", "the emulated CPU, as -cpu of QEMU" },
 	{ OPT_FAIL_ABOVE, "fail-above", "PERCENT",
 	  "of two commands, OLD :: NEW: exit with 1 if NEW has more of the first event by this" },
+	{ OPT_REGIONS, "regions", "[FORMAT]",
+	  "count the regions that the program marks, as pfm stat --regions" },
 	{ OPT_JSON, "json", NULL, "one JSON object for each event" },
 	{ 0, NULL, NULL, NULL }
 };
@@ -89,6 +91,7 @@ static int set_option(struct command_args *args, struct simulation *s, int id, c
 	case OPT_NO_FIXED: s->engine.is_fixed = false; break;
 	case OPT_MODEL: s->engine.model = value; break;
 	case OPT_FAIL_ABOVE: return set_limit(args, s, value);
+	case OPT_REGIONS: s->engine.regions = value ? value : "table"; break;
 	case OPT_JSON: s->has_json = true; break;
 	default: break;
 	}
@@ -256,6 +259,10 @@ static int choose_engine(struct simulation *s)
 	for (unsigned i = 0; i < s->n_events; i++)
 		s->engine.has_accesses |=
 			s->events[i] == SIMULATED_LOADS || s->events[i] == SIMULATED_STORES;
+	for (unsigned i = 0; i < s->n_events; i++) {
+		strcat(s->engine.events, i ? "," : "");
+		strcat(s->engine.events, event_names[s->events[i]]);
+	}
 	if (!find_engine(&s->engine, s->commands[0][0], s->message))
 		return refuse_engine(s);
 	if (s->n_commands > 1 && !find_engine(&other, s->commands[1][0], s->message))

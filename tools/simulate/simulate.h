@@ -27,6 +27,8 @@ struct engine {
 	bool is_fixed;     /* addresses, environment and random numbers are the same in each run */
 	const char
 		*places; /* a file of struct simulated_profile; NULL: instructions have no places */
+	const char *regions; /* the format of results of regions; NULL: regions are not counted */
+	char events[64];     /* of regions */
 };
 
 /* The counts of a run: sums over all threads of all programs. */
