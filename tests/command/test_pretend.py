@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import socket
+import struct
 import subprocess
 import tempfile
 import unittest
@@ -384,6 +385,58 @@ class Commands(unittest.TestCase):
         c.sock.connect(path)
         c.request("GET", "/metrics")
         return c.getresponse().read().decode()
+
+
+def simulation_obstacle():
+    done = run(PFM, "stat", "--simulate", "-e", "instructions", "--", "/bin/true")
+    return None if done.returncode == 0 else done.stderr.strip() or "pfm stat --simulate fails"
+
+
+@unittest.skipIf(WHY or simulation_obstacle(), WHY or simulation_obstacle())
+class Simulated(unittest.TestCase):
+    """Counts of a pretended processor are those of programs in an emulator: 2,000,000 rounds of two
+    instructions and four more, of which the models make 2 a cycle and a fifth branches."""
+
+    CODE = (b"\xb9" + (2000000).to_bytes(4, "little")
+            + bytes.fromhex("ffc975fc b83c000000 31ff 0f05"))   # mov; dec, jnz; exit(0)
+
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        size = 120 + len(self.CODE)
+        head = b"\x7fELF\x02\x01\x01" + bytes(9) + struct.pack(
+            "<HHIQQQIHHHHHH", 2, 62, 1, 0x400078, 64, 0, 0, 64, 56, 1, 0, 0, 0)
+        segment = struct.pack("<IIQQQQQQ", 1, 5, 0, 0x400000, 0x400000, size, size, 0x10000)
+        self.program = os.path.join(self.folder.name, "loop")
+        with open(self.program, "wb") as f:
+            f.write(head + segment + self.CODE)
+        os.chmod(self.program, 0o755)
+
+    def machine(self, cpu, *words):
+        return run(PFM, "pretend", "--cpu", cpu, "--simulate", "--", *words, "--", PFM, "pretend",
+                   "--emulate", "--", self.program)
+
+    @unittest.skipUnless(shutil.which("perf"), "perf (linux-perf) is missing")
+    def test_perf_stat_is_repeatable(self):
+        for cpu in ("skl", "amdzen5", "spr"):
+            for _ in range(2):
+                done = self.machine(cpu, "perf", "stat", "-x,", "-e",
+                                    "instructions:u,cycles:u,branches:u")
+                counts_of = [line.split(",")[0] for line in done.stderr.splitlines()]
+                self.assertEqual(counts_of, ["4000004", "2000002", "800001"], cpu)
+
+    def test_metrics_and_their_quality(self):
+        done = self.machine("neoverse_v2", PFM, "stat", "--json", "-e", "instructions", "-M",
+                            "ipc,retiring")
+        rows = [json.loads(line) for line in done.stdout.splitlines()]
+        self.assertEqual(rows[0]["value"], 4000004, done.stderr)
+        self.assertEqual({r["quality"] for r in rows}, {"pretended"})
+        self.assertEqual([round(r["value"], 4) for r in rows if "metric" in r], [2, 40])
+
+    def test_the_emulator_needs_such_a_machine(self):
+        done = run(PFM, "pretend", "--emulate", "--", "true")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("works on a machine of pfm pretend --simulate alone", done.stderr)
 
 
 class Refusals(unittest.TestCase):

@@ -137,6 +137,21 @@ static int check_group(const struct supervisor *s, const struct opening *o)
 	return fit_together(s->machine, names, n) ? 0 : -EINVAL;
 }
 
+/* Instructions of a nanosecond by the model: its clock is replaced by instructions of the emulator,
+ * so that all other counts keep their parts of them. */
+void find_simulated_rate(struct supervisor *s)
+{
+	const struct pretend_pmu *core = get_pretend_core(s->machine);
+	perfmon_pmu_info_t p = PFM_INIT(p);
+	pfm_encoding_t encoding;
+	char text[256];
+
+	if (s->machine->simulated && core && !pfm_describe_pmu(s->machine->ctx, core->pmu, &p) &&
+	    resolve_generic(s->machine, s->model, core, "instructions", text, &encoding))
+		s->simulated_rate =
+			get_model_rate(s->model, p.name, strstr(text, "::") + 2).by[BASE_CLOCK];
+}
+
 /* ---- the event that is opened instead -------------------------------------------------------- */
 
 uint64_t translate_period(const struct model_rate *rate, uint64_t period)
@@ -307,6 +322,7 @@ static int open_instead(struct supervisor *s, struct opening *o)
 		rc = -ENOENT;
 	if (!rc && o->event.pmu) {
 		rc = describe_request(s, o);
+		begin_ticks(s, &o->event);
 		replace_event(o);
 	} else if (!rc && o->leader && o->leader->pmu && o->leader->pmu->cpu >= 0 && o->cpu < 0) {
 		o->cpu = o->leader->pmu->cpu;

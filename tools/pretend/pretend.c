@@ -6,13 +6,23 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "pretend/data.h"
 #include "pretend/machine.h"
 #include "pretend/model.h"
 #include "pretend/run.h"
 #include "pretend/sysfs.h"
+#include "simulate/simulate.h"
 
-enum { OPT_CPU = LONG_ONLY, OPT_MODEL, OPT_ROOT, OPT_RECORDING, OPT_PARANOID };
+enum {
+	OPT_CPU = LONG_ONLY,
+	OPT_MODEL,
+	OPT_ROOT,
+	OPT_RECORDING,
+	OPT_PARANOID,
+	OPT_SIMULATE,
+	OPT_EMULATE
+};
 
 static const struct command_option options[] = {
 	{ OPT_CPU, "cpu", "NAME", "the processor: the name of a table, its alias or an identity" },
@@ -20,6 +30,10 @@ static const struct command_option options[] = {
 	{ OPT_RECORDING, "recording", "FILE", "show the PMUs of this recorded machine" },
 	{ OPT_PARANOID, "paranoid", "LEVEL",
 	  "refuse what kernel.perf_event_paranoid refuses to users: -1 to 3" },
+	{ OPT_SIMULATE, "simulate", NULL,
+	  "counts are of the instructions of programs that --emulate runs" },
+	{ OPT_EMULATE, "emulate", NULL,
+	  "on a machine with --simulate: run the program in the emulator that counts" },
 	{ OPT_ROOT, "root", "DIR", "write the machine's files below DIR, and run nothing" },
 	{ 0, NULL, NULL, NULL }
 };
@@ -113,9 +127,45 @@ static int open_model(struct model *model, const char *path, const struct preten
 
 /* ---- the command ----------------------------------------------------------------------------- */
 
+/* ---- counts of an emulator ------------------------------------------------------------------- */
+
+#define MEMORY_VARIABLE "PFM_PRETEND_SIMULATED"
+
+static int make_simulated_memory(struct pretend_machine *m)
+{
+	m->simulated = make_shared_file(m->simulated_path, sizeof(*m->simulated));
+	if (m->simulated && !setenv(MEMORY_VARIABLE, m->simulated_path, 1))
+		return EXIT_DONE;
+	fprintf(stderr, "pfm pretend: /dev/shm: %s\n", strerror(errno));
+	m->simulated_path[0] = '\0';
+	return EXIT_REFUSED;
+}
+
+/* Becomes the emulator of a program, whose instructions the events of this machine count. */
+static int emulate(char **command)
+{
+	const char *memory = getenv(MEMORY_VARIABLE);
+	struct engine e = { .is_fixed = true };
+	char message[MESSAGE_MAX];
+
+	if (!memory) {
+		fputs("pfm pretend: --emulate works on a machine of pfm pretend --simulate alone\n",
+		      stderr);
+		return EXIT_REFUSED;
+	}
+	if (!find_engine(&e, command[0], message) || !test_engine(&e, message)) {
+		fprintf(stderr, "pfm pretend --emulate: %s\n", message);
+		return EXIT_REFUSED;
+	}
+	execute_simulated(&e, memory, command);
+	fprintf(stderr, "pfm pretend --emulate: %s: %s\n", e.path, strerror(errno));
+	return EXIT_REFUSED;
+}
+
 struct pretend_request {
 	const char *cpu, *model, *root, *recording;
 	int paranoid;
+	bool is_simulated, emulates;
 };
 
 static int write_files(const struct pretend_machine *m, const struct model *model, const char *root)
@@ -141,9 +191,13 @@ static int run_on_machine(const struct pretend_request *r, char **command)
 	if (r->paranoid != NO_PARANOID_LEVEL)
 		machine.paranoid = r->paranoid;
 	status = open_model(&model, r->model, &machine);
+	if (status == EXIT_DONE && r->is_simulated)
+		status = make_simulated_memory(&machine);
 	if (status == EXIT_DONE)
 		status = r->root ? write_files(&machine, &model, r->root)
 		                 : run_pretended(&machine, &model, command);
+	if (*machine.simulated_path)
+		unlink(machine.simulated_path);
 	free_model(&model);
 	close_pretend_machine(&machine);
 	return status;
@@ -168,6 +222,8 @@ static int run_pretend(struct command_args *args)
 		switch (id) {
 		case OPT_CPU: r.cpu = value; break;
 		case OPT_MODEL: r.model = value; break;
+		case OPT_SIMULATE: r.is_simulated = true; break;
+		case OPT_EMULATE: r.emulates = true; break;
 		case OPT_RECORDING: r.recording = value; break;
 		case OPT_PARANOID:
 			if (!read_paranoid_level(value, &r.paranoid))
@@ -180,6 +236,9 @@ static int run_pretend(struct command_args *args)
 		}
 	if (id < 0)
 		return args->status;
+	if (r.emulates)
+		return args->n ? emulate(args->operands)
+		               : report_usage_error(args, "expected a program to run.");
 	if (!r.cpu)
 		return report_usage_error(args, "expected --cpu NAME.");
 	if (!r.root && !args->n)
@@ -191,7 +250,8 @@ static int run_pretend(struct command_args *args)
 
 const struct command cmd_pretend = {
 	.name = "pretend",
-	.usage = "--cpu NAME [OPTION]... [--] PROG [ARG]...\n--cpu NAME [OPTION]... --root DIR",
+	.usage = "--cpu NAME [OPTION]... [--] PROG [ARG]...\n--cpu NAME [OPTION]... --root "
+	         "DIR\n--emulate [--] PROG [ARG]...",
 	.summary = "run a program on a machine with another processor's PMUs",
 	.about = "perf, PAPI, libpfm4 and pfm itself find the PMUs, events and limits of that "
 		 "processor in the program's environment, and count. The counts are made up from a "

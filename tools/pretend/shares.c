@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "simulate/simulate.h"
 
 enum { MAX_GROUPS = 128, MOST_CHOICES = 6 };
 
@@ -198,17 +199,36 @@ void share_counters(struct supervisor *s, uint64_t context)
 	set_shares(&t, context, n_turns);
 }
 
-static uint64_t limit(uint64_t n, uint64_t most)
+/* Instructions that the programs in the emulator have executed, as time of the model's clock. */
+static double read_simulated_ticks(const struct supervisor *s)
 {
-	return n < most ? n : most;
+	return (double)count_simulated(s->machine->simulated, SIMULATED_INSTRUCTIONS) /
+	       s->simulated_rate;
+}
+
+/* The ticks of the base of @e, whose kernel event has @raw. Counts by the clock end at the moment
+ * of a fault; of others it is not known, and they go on. */
+static double get_ticks(const struct supervisor *s, const struct pretended_event *e, uint64_t raw)
+{
+	double ticks = (double)raw;
+
+	if (!e->pmu || get_rate_base(&e->rate) != BASE_CLOCK)
+		return ticks;
+	if (s->simulated_rate > 0)
+		ticks = read_simulated_ticks(s);
+	return ticks < (double)e->end ? ticks : (double)e->end;
+}
+
+void begin_ticks(const struct supervisor *s, struct pretended_event *e)
+{
+	e->last_ticks = get_ticks(s, e, 0);
 }
 
 void settle_event(const struct supervisor *s, struct pretended_event *e, uint64_t raw,
                   uint64_t running)
 {
-	/* Counts by the clock end at a moment; others, of which it is not known, go on. */
-	const uint64_t end = get_rate_base(&e->rate) == BASE_CLOCK ? e->end : UINT64_MAX;
-	double before = compute_model_value(s->model, &e->rate, (double)limit(e->last_raw, end));
+	const double ticks = get_ticks(s, e, raw);
+	double before = compute_model_value(s->model, &e->rate, e->last_ticks);
 	bool is_constant = get_rate_base(&e->rate) == BASE_CONSTANT;
 
 	/* A count that is a number has it once the event was enabled. */
@@ -216,9 +236,10 @@ void settle_event(const struct supervisor *s, struct pretended_event *e, uint64_
 		before = e->rate.by[BASE_CONSTANT];
 	else if (is_constant)
 		before = 0;
-	e->value += e->share *
-	            (compute_model_value(s->model, &e->rate, (double)limit(raw, end)) - before);
+	/* The emulator goes on while an event is disabled. */
+	if (e->is_enabled || s->simulated_rate <= 0)
+		e->value += e->share * (compute_model_value(s->model, &e->rate, ticks) - before);
 	e->running += (uint64_t)(e->share * (double)(running - e->last_running));
-	e->last_raw = raw;
+	e->last_ticks = ticks;
 	e->last_running = running;
 }

@@ -23,29 +23,31 @@
 
 /* Calls @each for @e, or with PERF_IOC_FLAG_GROUP in the call for its whole group. */
 static void visit_members(struct supervisor *s, struct pretended_event *e, const struct call *call,
-                          void (*each)(struct pretended_event *e, uint64_t request))
+                          void (*each)(const struct supervisor *s, struct pretended_event *e,
+                                       uint64_t request))
 {
 	const uint64_t request = call->notif->data.args[1];
 
 	if (!(call->notif->data.args[2] & PERF_IOC_FLAG_GROUP)) {
-		each(e, request);
+		each(s, e, request);
 		return;
 	}
 	for (size_t i = 0; i < s->events.n; i++)
 		if (s->events.at[i]->leader == e->leader)
-			each(s->events.at[i], request);
+			each(s, s->events.at[i], request);
 }
 
-static void set_enabled(struct pretended_event *e, uint64_t request)
+static void set_enabled(const struct supervisor *s, struct pretended_event *e, uint64_t request)
 {
+	(void)s;
 	e->is_enabled = request == PERF_EVENT_IOC_ENABLE;
 }
 
-static void reset_event(struct pretended_event *e, uint64_t request)
+static void reset_event(const struct supervisor *s, struct pretended_event *e, uint64_t request)
 {
 	(void)request;
 	e->value = 0;
-	e->last_raw = 0;
+	begin_ticks(s, e);
 }
 
 /* The period is in the client's memory, so the supervisor executes the call itself. */
@@ -223,6 +225,7 @@ void supervise(const struct pretend_machine *m, const struct model *model, int l
 	s->machine = m;
 	s->model = model;
 	find_taken_events(s);
+	find_simulated_rate(s);
 	call.clients = s->clients;
 	while (receive_call(listener, &n))
 		handle_call(s, &call);

@@ -20,6 +20,7 @@
 #include "machine/perf_abi.h"
 #include "pretend/machine.h"
 #include "pretend/model.h"
+#include "simulate/shared.h"
 
 /* ---- clients.c ------------------------------------------------------------------------------- */
 
@@ -83,13 +84,14 @@ struct pretended_event {
 	enum model_fault fault;
 	struct event_name name;
 	bool is_enabled, is_pinned, is_exclusive, is_by_frequency;
-	bool reads_in_samples;           /* its samples hold the values of its group */
-	double limit;                    /* of the share: below 1 by a fault of the model */
-	uint64_t end;                    /* of counting by a fault, in nanoseconds of running */
-	double share;                    /* of the enabled time on a counter */
-	double value;                    /* counted until the last settlement */
-	uint64_t running;                /* and the time on a counter */
-	uint64_t last_raw, last_running; /* of the kernel's event at that moment */
+	bool reads_in_samples; /* its samples hold the values of its group */
+	double limit;          /* of the share: below 1 by a fault of the model */
+	uint64_t end;          /* of counting by a fault, in nanoseconds of running */
+	double share;          /* of the enabled time on a counter */
+	double value;          /* counted until the last settlement */
+	uint64_t running;      /* and the time on a counter */
+	double last_ticks;     /* of the event's base at that moment */
+	uint64_t last_running; /* of the kernel's event */
 };
 
 /* Events by id. */
@@ -105,6 +107,7 @@ struct supervisor {
 	/* Events that another user counts on cores all the time. */
 	struct event_name taken[TAKEN_MOST];
 	unsigned n_taken;
+	double simulated_rate; /* instructions that the model counts in a nanosecond */
 	struct client clients[N_CLIENTS];
 	/* Those whose first owner has closed them may be open in a process that inherited them. */
 	struct event_list events, closed;
@@ -135,6 +138,8 @@ void find_taken_events(struct supervisor *s);
 /* Computes the shares of the events of @context: what the kernel's rotation gives each in the long
  * run. */
 void share_counters(struct supervisor *s, uint64_t context);
+/* Begins the account of @e with its value now. */
+void begin_ticks(const struct supervisor *s, struct pretended_event *e);
 /* Accounts what @e counted until now, when the kernel's event has @raw and @running. */
 void settle_event(const struct supervisor *s, struct pretended_event *e, uint64_t raw,
                   uint64_t running);
@@ -148,6 +153,8 @@ void name_raw_event(const struct pretend_machine *m, const struct pretend_pmu *p
 /* ---- opening.c, reading.c -------------------------------------------------------------------- */
 
 void open_event(struct supervisor *s, const struct call *call);
+/* Finds how the instructions of the emulator become time of the model's clock. */
+void find_simulated_rate(struct supervisor *s);
 void read_event(struct supervisor *s, const struct call *call);
 /* The period of the kernel's event for the @period of @e. */
 uint64_t translate_period(const struct model_rate *rate, uint64_t period);

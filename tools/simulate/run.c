@@ -38,10 +38,15 @@ void *make_shared_file(char path[64], size_t size)
 	return at;
 }
 
-static void add_counts(const struct simulated_thread *t, struct simulated_run *out)
+uint64_t count_simulated(const struct simulated_memory *m, enum simulated_event event)
 {
-	for (unsigned k = 0; k < N_SIMULATED; k++)
-		out->counts[k] += t->counts[k];
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < m->n_threads && i < SIMULATED_THREADS; i++)
+		sum += m->threads[i].counts[event];
+	for (uint32_t i = 0; i < m->n_processes && i < SIMULATED_PROCESSES; i++)
+		sum += m->processes[i].thread.counts[event];
+	return sum;
 }
 
 static void sum_memory(const struct simulated_memory *m, struct simulated_run *out)
@@ -50,10 +55,8 @@ static void sum_memory(const struct simulated_memory *m, struct simulated_run *o
 	out->n_programs = m->n_programs;
 	out->n_uncounted = m->n_uncounted;
 	out->n_raced = m->n_raced;
-	for (uint32_t i = 0; i < m->n_threads && i < SIMULATED_THREADS; i++)
-		add_counts(&m->threads[i], out);
-	for (uint32_t i = 0; i < m->n_processes && i < SIMULATED_PROCESSES; i++)
-		add_counts(&m->processes[i].thread, out);
+	for (unsigned k = 0; k < N_SIMULATED; k++)
+		out->counts[k] = count_simulated(m, (enum simulated_event)k);
 }
 
 /* ---- the emulator ---------------------------------------------------------------------------- */
@@ -123,14 +126,13 @@ static bool fill_arguments(const struct engine *e, char *path, char *script, cha
 	return true;
 }
 
-static _Noreturn void execute_engine(const struct engine *e, const char *memory,
-                                     char *const *command)
+void execute_simulated(const struct engine *e, const char *memory, char *const *command)
 {
 	char path[ENGINE_PATH_MAX], head[PROGRAM_HEAD_SIZE], option[2 * ENGINE_PATH_MAX + 256];
 	char *argv[ARGUMENTS_MAX], *argument, *interpreter;
 
 	if (!find_program(command[0], path))
-		_exit(NOT_RUN);
+		return;
 	read_program_head(path, head);
 	interpreter = split_script_line(head, &argument);
 	snprintf(option, sizeof(option), "%s,plugin=%s,memory=%s,arch=%s,accesses=%d%s%s%s",
@@ -139,13 +141,12 @@ static _Noreturn void execute_engine(const struct engine *e, const char *memory,
 	         e->places ? e->places : "");
 	if (!fill_arguments(e, interpreter ? interpreter : path, interpreter ? path : NULL,
 	                    interpreter ? argument : NULL, command, option, argv))
-		_exit(NOT_RUN);
+		return;
 	if (e->is_fixed)
 		fix_environment();
 	if (e->regions)
 		ask_for_regions(e);
 	execv(e->path, argv);
-	_exit(NOT_RUN);
 }
 
 static int wait_for_engine(pid_t pid)
@@ -172,8 +173,10 @@ bool run_simulated(const struct engine *e, char *const *command, struct simulate
 	}
 	fflush(NULL);
 	pid = fork();
-	if (pid == 0)
-		execute_engine(e, path, command);
+	if (pid == 0) {
+		execute_simulated(e, path, command);
+		_exit(NOT_RUN);
+	}
 	if (pid > 0)
 		out->status = wait_for_engine(pid);
 	is_counted = pid > 0 && m->version == SIMULATED_VERSION;

@@ -49,6 +49,10 @@ bool find_program(const char *name, char path[ENGINE_PATH_MAX]);
 /* Makes a file of @size zeros in memory, whose path is written to @path, and maps it. NULL and
  * errno on failure. */
 void *make_shared_file(char path[64], size_t size);
+/* Sums of a count over all threads of all programs. */
+uint64_t count_simulated(const struct simulated_memory *m, enum simulated_event event);
+/* Becomes the emulator of @command, which counts in the file @memory. Returns after a failure. */
+void execute_simulated(const struct engine *e, const char *memory, char *const *command);
 /* Runs @command. False, with @message, if it could not be run. */
 bool run_simulated(const struct engine *e, char *const *command, struct simulated_run *out,
                    char message[MESSAGE_MAX]);
