@@ -340,12 +340,44 @@ class Commands(unittest.TestCase):
             exported = run(PFM, "export", "--format", "json", path)
             self.assertIn('"quality": "pretended"', exported.stdout)
 
-    def test_values_in_samples_are_refused(self):
-        """They would be nanoseconds of the kernel's clock."""
+    def test_values_in_samples_are_those_of_the_model(self):
+        """The metric of each place is 2 to a few parts in a million: values are whole numbers."""
+        for cpu, metric in (("skl", "ipc"), ("amdzen5", "ipc"), ("neoverse_v2", "ipc")):
+            with tempfile.TemporaryDirectory() as folder:
+                path = os.path.join(folder, "perf.data")
+                done = pretend(cpu, PFM, "record", "-o", path, "-M", metric, "-c", "300000", "--",
+                               *WORK)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                told = run(PFM, "report", "--metrics", "--sort", "task", "--json", path)
+            rows = [json.loads(line) for line in told.stdout.splitlines()]
+            found = [r["metrics"][0] for r in rows if r.get("task") == "sh"]
+            self.assertEqual([round(m["value"], 3) for m in found], [2], told.stdout + told.stderr)
+
+    @unittest.skipUnless(shutil.which("perf"), "perf (linux-perf) is missing")
+    def test_perf_reads_groups_in_samples(self):
         with tempfile.TemporaryDirectory() as folder:
-            done = pretend("skl", PFM, "record", "-o", os.path.join(folder, "x"), "-M", "ipc",
-                           "--", *WORK)
-            self.assertIn("cannot record all requested sample fields", done.stderr)
+            path = os.path.join(folder, "perf.data")
+            done = pretend("spr", "perf", "record", "-o", path, "-e", "{cycles,instructions}:S",
+                           "-c", "300000", *WORK)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            told = run("perf", "script", "-i", path, "-F", "event,period")
+        pairs = [line.split() for line in told.stdout.splitlines()]
+        cycles = sum(int(p[0]) for p in pairs if p[1] == "cycles:")
+        instructions = sum(int(p[0]) for p in pairs if p[1] == "instructions:")
+        self.assertGreater(len(pairs), 20)
+        self.assertAlmostEqual(instructions / cycles, 2, places=3)
+
+    def test_a_throttled_event_is_reported(self):
+        model = ("generic cpu-cycles CPU_CLK_UNHALTED.THREAD_P\nevent * clock\n"
+                 "fault throttle * 5\n")
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "perf.data")
+            done = pretend("skl", PFM, "record", "-o", path, "-e", "cycles", "-c", "100000", "--",
+                           *WORK, model=model)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            told = run(PFM, "report", path)
+        self.assertRegex(told.stderr, r"the kernel throttled sampling \d+ times?")
+        self.assertRegex(told.stdout, r"cycles: \d+ samples")
 
     @unittest.skipUnless(os.path.exists(REGIONS), "the program with regions was not built")
     def test_regions_are_pretended(self):

@@ -65,6 +65,18 @@ class Machines(unittest.TestCase):
         self.assertGreater(sum(r["samples"] for r in rows), 10)
 
     @on_each_machine
+    def test_metrics_in_samples_are_those_of_the_model(self, cpu):
+        if cpu == "adl":
+            return      # a session on both types of cores is not sampled in one group
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "perf.data")
+            done = pretend(cpu, PFM, "record", "-o", path, "-M", "ipc", "-c", "300000", "--", *WORK)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            told = run(PFM, "report", "--metrics", "--sort", "task", "--json", path)
+        found = [r["metrics"][0]["value"] for r in objects(told.stdout) if r.get("task") == "sh"]
+        self.assertEqual([round(value, 2) for value in found], [SPEEDS[cpu][1]], told.stderr)
+
+    @on_each_machine
     def test_doctor_and_list_know_the_processor(self, cpu):
         done = pretend(cpu, PFM, "doctor")
         self.assertRegex(done.stdout.splitlines()[1], rf"this machine is pretended: \w*{cpu}")

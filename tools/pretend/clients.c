@@ -112,6 +112,16 @@ void answer_with_fd(const struct call *call, int fd, int at, bool close_on_exec)
 		answer(call, -errno);
 }
 
+int give_low_fd(const struct call *call, int fd)
+{
+	struct seccomp_notif_addfd a = { .id = call->notif->id,
+		                         .srcfd = (uint32_t)fd,
+		                         .newfd_flags = O_CLOEXEC };
+	int given = ioctl(call->listener, SECCOMP_IOCTL_NOTIF_ADDFD, &a);
+
+	return given < 0 ? -errno : given;
+}
+
 /* The first number above those that the client may have. */
 static int get_fd_limit(int tid)
 {

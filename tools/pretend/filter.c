@@ -42,6 +42,10 @@
 #define KIND_CALL(call, k)                                                                         \
 	UNLESS(call, 4), LOAD(ARGUMENT(0)), UNLESS(k, 1), RETURN(USER_NOTIF),                      \
 		LOAD(offsetof(struct seccomp_data, nr))
+/* Calls of @call whose fifth argument is an event's descriptor, not -1. */
+#define FIFTH_CALL(call)                                                                           \
+	UNLESS(call, 5), LOAD(ARGUMENT(4)), IF_BELOW(FIRST_EVENT_FD, 2), IF(0xffffffff, 1),        \
+		RETURN(USER_NOTIF), RETURN(ALLOW)
 /* Such calls, if their second argument is @k as well. */
 #define EVENT_REQUEST(call, k)                                                                     \
 	UNLESS(call, 7), LOAD(ARGUMENT(1)), UNLESS(k, 4), LOAD(ARGUMENT(0)),                       \
@@ -68,10 +72,12 @@ int install_filter(void)
 		EVENT_REQUEST(SYS_ioctl, PERF_EVENT_IOC_DISABLE),
 		EVENT_REQUEST(SYS_ioctl, PERF_EVENT_IOC_RESET),
 		EVENT_REQUEST(SYS_ioctl, PERF_EVENT_IOC_PERIOD),
+		EVENT_REQUEST(SYS_ioctl, PERF_EVENT_IOC_SET_OUTPUT),
 		EVENT_REQUEST(SYS_fcntl, F_DUPFD),
 		EVENT_REQUEST(SYS_fcntl, F_DUPFD_CLOEXEC),
 		KIND_CALL(SYS_prctl, PR_TASK_PERF_EVENTS_ENABLE),
 		KIND_CALL(SYS_prctl, PR_TASK_PERF_EVENTS_DISABLE),
+		FIFTH_CALL(SYS_mmap),
 		EVENT_CALL(SYS_read),
 		EVENT_CALL(SYS_readv),
 		EVENT_CALL(SYS_dup),

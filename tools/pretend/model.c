@@ -194,13 +194,14 @@ static const char *add_generic(struct model *m, char *line)
 
 static bool has_number(enum model_fault fault)
 {
-	return fault == FAULT_SHARE || fault == FAULT_GONE || fault == FAULT_MOVED;
+	return fault == FAULT_SHARE || fault == FAULT_GONE || fault == FAULT_THROTTLE ||
+	       fault == FAULT_MOVED;
 }
 
 static const char *add_trouble(struct model *m, char *line)
 {
-	static const char *const kinds[] = { "",       "busy",  "wrap", "zero", "share",
-		                             "silent", "taken", "gone", "moved" };
+	static const char *const kinds[] = { "",       "busy",  "wrap", "zero",     "share",
+		                             "silent", "taken", "gone", "throttle", "moved" };
 	const char *kind = cut_word(&line), *pattern = cut_word(&line);
 	struct model_trouble t = { FAULT_NONE, { 0 }, 0 };
 	bool failed = false;
@@ -210,7 +211,7 @@ static const char *add_trouble(struct model *m, char *line)
 			t.fault = (enum model_fault)i;
 	if (t.fault == FAULT_NONE || copy_word(t.pattern, sizeof(t.pattern), pattern))
 		return "expected 'fault KIND PATTERN', where KIND is busy, wrap, zero, share, "
-		       "silent, taken, gone or moved";
+		       "silent, taken, gone, throttle or moved";
 	if (has_number(t.fault) && !read_number(line, &t.number, NULL))
 		return "expected a number after the pattern";
 	if (t.fault == FAULT_SHARE && t.number > 1)

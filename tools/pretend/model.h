@@ -22,9 +22,10 @@ enum model_fault {
 	FAULT_ZERO,
 	FAULT_SHARE,
 	FAULT_SILENT,
-	FAULT_TAKEN, /* another user counts the event all the time */
-	FAULT_GONE,  /* the CPU goes off line after a time */
-	FAULT_MOVED  /* the virtual machine moves to a host without a PMU after a time */
+	FAULT_TAKEN,    /* another user counts the event all the time */
+	FAULT_GONE,     /* the CPU goes off line after a time */
+	FAULT_THROTTLE, /* the kernel throttles the event after so many samples */
+	FAULT_MOVED     /* the virtual machine moves to a host without a PMU after a time */
 };
 
 enum { MODEL_PATTERN_MAX = 128, MODEL_PHASES = 16 };

@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "pretend/generic.h"
+#include "pretend/redirect.h"
 #include "pretend/sysfs.h"
 
 enum { ANY_CORE_SHIFT = 32 };
@@ -96,7 +97,7 @@ static int check_permission(const struct supervisor *s, const struct opening *o)
 	return is_allowed ? 0 : -EACCES;
 }
 
-static int check_request(const struct opening *o)
+static int check_request(const struct supervisor *s, const struct opening *o)
 {
 	const struct perf_attr *a = &o->attr;
 	bool samples = a->sample_period != 0;
@@ -106,8 +107,8 @@ static int check_request(const struct opening *o)
 	/* Precise samples, branches and traces of data are hardware of their own. */
 	if (a->precise_ip || (a->sample_type & PERF_SAMPLE_BRANCH_STACK) || a->aux_output)
 		return -EOPNOTSUPP;
-	/* The kernel writes the values of its own events into samples. */
-	if (o->event.reads_in_samples || (o->leader && o->leader->reads_in_samples))
+	/* The kernel writes the values of its own events into samples, by its clock. */
+	if (needs_ring(&o->event) && (s->machine->simulated || !can_redirect()))
 		return -EOPNOTSUPP;
 	if (o->event.fault == FAULT_BUSY)
 		return -EBUSY;
@@ -214,12 +215,14 @@ static int describe_request(const struct supervisor *s, struct opening *o)
 	e->rate = get_model_rate(s->model, p.name, name);
 	e->fault = get_model_fault(s->model, p.name, name, &number);
 	e->limit = e->fault == FAULT_SHARE ? number : 1;
+	if (e->fault == FAULT_THROTTLE)
+		e->throttled_after = number >= 1 ? (uint64_t)number : 1;
 	if (e->fault == FAULT_GONE || e->fault == FAULT_MOVED)
 		e->end = (uint64_t)(number * MILLISECOND);
 	if (e->fault == FAULT_ZERO)
 		e->rate = (struct model_rate){ { 0 } };
 	apply_levels(s, a, &e->rate);
-	rc = check_request(o);
+	rc = check_request(s, o);
 	return rc ? rc : check_group(s, o);
 }
 
@@ -315,6 +318,8 @@ static int open_instead(struct supervisor *s, struct opening *o)
 	o->event.is_pinned = o->attr.pinned;
 	o->event.reads_in_samples =
 		o->attr.sample_period && (o->attr.sample_type & PERF_SAMPLE_READ);
+	o->event.sample_type = o->attr.sample_type;
+	o->event.has_sample_id = o->attr.sample_id_all;
 	o->event.is_exclusive = o->attr.exclusive;
 	o->event.read_format = o->attr.read_format;
 	if (!rc && !o->event.pmu &&

@@ -251,7 +251,7 @@ static int run_pretend(struct command_args *args)
 const struct command cmd_pretend = {
 	.name = "pretend",
 	.usage = "--cpu NAME [OPTION]... [--] PROG [ARG]...\n--cpu NAME [OPTION]... --root "
-	         "DIR\n--emulate [--] PROG [ARG]...",
+		 "DIR\n--emulate [--] PROG [ARG]...",
 	.summary = "run a program on a machine with another processor's PMUs",
 	.about = "perf, PAPI, libpfm4 and pfm itself find the PMUs, events and limits of that "
 		 "processor in the program's environment, and count. The counts are made up from a "

@@ -219,6 +219,26 @@ static double get_ticks(const struct supervisor *s, const struct pretended_event
 	return ticks < (double)e->end ? ticks : (double)e->end;
 }
 
+uint64_t peek_value(const struct supervisor *s, const struct pretended_event *e, uint64_t raw)
+{
+	const double value =
+		e->value +
+		e->share * (compute_model_value(s->model, &e->rate, get_ticks(s, e, raw)) -
+	                    compute_model_value(s->model, &e->rate, e->last_ticks));
+
+	if (get_rate_base(&e->rate) == BASE_CONSTANT)
+		return (uint64_t)(e->rate.by[BASE_CONSTANT] + 0.5);
+	return value > 0 ? (uint64_t)(value + 0.5) : 0;
+}
+
+uint64_t peek_running(const struct pretended_event *e, uint64_t running)
+{
+	const double now =
+		(double)e->running + e->share * ((double)running - (double)e->last_running);
+
+	return now > 0 ? (uint64_t)(now + 0.5) : 0;
+}
+
 void begin_ticks(const struct supervisor *s, struct pretended_event *e)
 {
 	e->last_ticks = get_ticks(s, e, 0);

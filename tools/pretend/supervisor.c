@@ -18,6 +18,7 @@
 #define SECCOMP_IOCTL_NOTIF_SET_FLAGS _IOW('!', 4, uint64_t) /* Linux 6.6 */
 #endif
 #define SYNC_WAKE_UP 1UL
+enum { RING_MILLISECONDS = 5 };
 
 /* ---- ioctl(2) -------------------------------------------------------------------------------- */
 
@@ -65,11 +66,26 @@ static void set_period(const struct call *call, int fd, const struct pretended_e
 	answer(call, ioctl(fd, PERF_EVENT_IOC_PERIOD, &period) ? -errno : 0);
 }
 
+static void join_buffer(struct supervisor *s, const struct call *call,
+                        const struct pretended_event *e)
+{
+	int fd = copy_client_fd(s->clients, (int)call->notif->pid, (int)call->notif->data.args[2]);
+	bool is_event;
+
+	if (can_join_buffer(e, fd >= 0 ? identify_event(s, fd, &is_event) : NULL))
+		pass_call(call);
+	else
+		answer(call, -EOPNOTSUPP);
+	if (fd >= 0)
+		close(fd);
+}
+
 static void control_event(struct supervisor *s, const struct call *call, int fd,
                           struct pretended_event *e)
 {
 	switch (call->notif->data.args[1]) {
 	case PERF_EVENT_IOC_PERIOD: set_period(call, fd, e); return;
+	case PERF_EVENT_IOC_SET_OUTPUT: join_buffer(s, call, e); return;
 	case PERF_EVENT_IOC_RESET:
 		settle_context(s, e->context);
 		visit_members(s, e, call, reset_event);
@@ -151,13 +167,19 @@ static void duplicate(const struct call *call, int fd)
 static void handle_descriptor(struct supervisor *s, const struct call *call)
 {
 	const struct seccomp_data *d = &call->notif->data;
-	int fd = copy_client_fd(s->clients, (int)call->notif->pid, (int)d->args[0]);
+	const bool is_mapping = is_call_of(d, SYS_mmap);
+	int fd =
+		copy_client_fd(s->clients, (int)call->notif->pid, (int)d->args[is_mapping ? 4 : 0]);
 	bool is_event = false;
 	struct pretended_event *e = fd >= 0 ? identify_event(s, fd, &is_event) : NULL;
 
 	if (fd < 0 && fd != -EBADF)
 		answer(call, -EIO);
 	else if (!is_event)
+		pass_call(call);
+	else if (is_mapping && e)
+		map_event(s, call, fd, e);
+	else if (is_mapping)
 		pass_call(call);
 	else if (is_call_of(d, SYS_readv))
 		answer(call, -EINVAL);
@@ -184,13 +206,15 @@ static void handle_call(struct supervisor *s, const struct call *call)
 }
 
 /* Waits for a call. False when no process has the filter any more. */
-static bool receive_call(int listener, struct seccomp_notif *n)
+static bool receive_call(struct supervisor *s, int listener, struct seccomp_notif *n)
 {
 	struct pollfd p = { .fd = listener, .events = POLLIN };
 
 	for (;;) {
-		if (poll(&p, 1, -1) < 0 && errno != EINTR)
+		if (poll(&p, 1, s->n_rings ? RING_MILLISECONDS : -1) < 0 && errno != EINTR)
 			return false;
+		if (s->n_rings)
+			pump_rings(s);
 		if (p.revents & POLLIN) {
 			memset(n, 0, sizeof(*n));
 			if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, n) == 0)
@@ -227,7 +251,7 @@ void supervise(const struct pretend_machine *m, const struct model *model, int l
 	find_taken_events(s);
 	find_simulated_rate(s);
 	call.clients = s->clients;
-	while (receive_call(listener, &n))
+	while (receive_call(s, listener, &n))
 		handle_call(s, &call);
 	free(s);
 }

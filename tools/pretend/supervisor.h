@@ -8,7 +8,8 @@
  *   events.c    the events
  *   shares.c    which events have a counter, and for which share of the time
  *   opening.c   perf_event_open(2)
- *   reading.c   read(2)
+ *   reading.c  read(2)
+ *   rings.c, redirect.c  mmap(2) of events whose samples are translated
  *   supervisor.c  the other calls, and the loop */
 #ifndef PFM_PRETEND_SUPERVISOR_H
 #define PFM_PRETEND_SUPERVISOR_H
@@ -55,6 +56,8 @@ void answer_with_fd(const struct call *call, int fd, int at, bool close_on_exec)
 /* As answer_with_fd(), at a free number from @least on that event descriptors have; returns it, or
  * -1. */
 int answer_with_free_fd(const struct call *call, int fd, int least, bool close_on_exec);
+/* Gives descriptor @fd to the caller as its lowest free number, which is returned, or -errno. */
+int give_low_fd(const struct call *call, int fd);
 /* Answers the call with @value, or with -errno. */
 void answer(const struct call *call, int64_t value);
 /* Lets the kernel execute the call. */
@@ -85,13 +88,17 @@ struct pretended_event {
 	struct event_name name;
 	bool is_enabled, is_pinned, is_exclusive, is_by_frequency;
 	bool reads_in_samples; /* its samples hold the values of its group */
-	double limit;          /* of the share: below 1 by a fault of the model */
-	uint64_t end;          /* of counting by a fault, in nanoseconds of running */
-	double share;          /* of the enabled time on a counter */
-	double value;          /* counted until the last settlement */
-	uint64_t running;      /* and the time on a counter */
-	double last_ticks;     /* of the event's base at that moment */
-	uint64_t last_running; /* of the kernel's event */
+	bool is_mapped;        /* its buffer is the kernel's own */
+	bool has_sample_id;    /* its other records repeat fields of samples */
+	uint64_t sample_type;
+	uint64_t throttled_after; /* samples, by a fault */
+	double limit;             /* of the share: below 1 by a fault of the model */
+	uint64_t end;             /* of counting by a fault, in nanoseconds of running */
+	double share;             /* of the enabled time on a counter */
+	double value;             /* counted until the last settlement */
+	uint64_t running;         /* and the time on a counter */
+	double last_ticks;        /* of the event's base at that moment */
+	uint64_t last_running;    /* of the kernel's event */
 };
 
 /* Events by id. */
@@ -111,6 +118,8 @@ struct supervisor {
 	struct client clients[N_CLIENTS];
 	/* Those whose first owner has closed them may be open in a process that inherited them. */
 	struct event_list events, closed;
+	struct pretended_ring **rings; /* rings.c */
+	size_t n_rings, rings_capacity;
 };
 
 /* The event with the kernel's number @id, or NULL. */
@@ -158,6 +167,21 @@ void find_simulated_rate(struct supervisor *s);
 void read_event(struct supervisor *s, const struct call *call);
 /* The period of the kernel's event for the @period of @e. */
 uint64_t translate_period(const struct model_rate *rate, uint64_t period);
+
+/* The value of @e when the kernel's event has @raw, and its time on a counter at @running. */
+uint64_t peek_value(const struct supervisor *s, const struct pretended_event *e, uint64_t raw);
+uint64_t peek_running(const struct pretended_event *e, uint64_t running);
+
+/* ---- rings.c --------------------------------------------------------------------------------- */
+
+/* True if samples of @e must be translated. */
+bool needs_ring(const struct pretended_event *e);
+/* Answers mmap(2) of @e, of which @fd is a copy. */
+void map_event(struct supervisor *s, const struct call *call, int fd, struct pretended_event *e);
+/* False if samples of @e must be translated, and the buffer of @owner is the kernel's own. */
+bool can_join_buffer(const struct pretended_event *e, const struct pretended_event *owner);
+/* Copies new records to the clients. */
+void pump_rings(struct supervisor *s);
 
 /* ---- supervisor.c ---------------------------------------------------------------------------- */
 
