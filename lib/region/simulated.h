@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Regions of a program in the emulator of pfm stat --simulate. The emulator's plugin
- * (tools/simulate/plugin.c) knows the counts: a system call that no kernel has asks for them. */
+ * (tools/simulate/plugin.c) has the counts: a system call that Linux does not have asks for them.
+ */
 #ifndef PERFMON_REGION_SIMULATED_H
 #define PERFMON_REGION_SIMULATED_H
 

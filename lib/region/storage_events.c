@@ -56,7 +56,7 @@ static void put_event(char *to, size_t *at, const struct region_event *e)
 	put_bytes(to, at, &f, sizeof(f));
 }
 
-/* Who made the counts; 0: a PMU or the kernel. */
+/* The origin of the counts; 0: a PMU or the kernel. */
 enum { PRETENDED_ORIGIN = 1, SIMULATED_ORIGIN };
 
 size_t pfmi_storage_write_events(const struct layout *l, const char *list, void *to)

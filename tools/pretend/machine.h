@@ -26,7 +26,7 @@ struct pretend_machine {
 	pfm_ctx_t *ctx; /* the tables of that processor */
 	int paranoid;   /* kernel.perf_event_paranoid of users; NO_PARANOID_LEVEL: unchanged */
 	char recording[4096]; /* a folder of sysfs that was recorded; "": made from the tables */
-	/* What the programs in the emulator count, and its file; NULL: the clock decides. */
+	/* Counts of the programs in the emulator, and their file; NULL: the clock decides. */
 	const struct simulated_memory *simulated;
 	char simulated_path[64];
 	unsigned n_pmus;

@@ -107,8 +107,10 @@ static int check_request(const struct supervisor *s, const struct opening *o)
 	/* Precise samples, branches and traces of data are hardware of their own. */
 	if (a->precise_ip || (a->sample_type & PERF_SAMPLE_BRANCH_STACK) || a->aux_output)
 		return -EOPNOTSUPP;
-	/* The kernel writes the values of its own events into samples, by its clock. */
-	if (needs_ring(&o->event) && (s->machine->simulated || !can_redirect()))
+	/* The kernel writes the values of its own events into samples, by its clock. A program that
+	 * is notified of each sample would look for it before it is translated. */
+	if (needs_ring(&o->event) &&
+	    (s->machine->simulated || !can_redirect() || (a->wakeup_events && !a->watermark)))
 		return -EOPNOTSUPP;
 	if (o->event.fault == FAULT_BUSY)
 		return -EBUSY;

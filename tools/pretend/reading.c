@@ -105,7 +105,7 @@ static void translate_reading(struct supervisor *s, struct pretended_event *e, s
 	}
 	if (r->running >= 0)
 		r->words[r->running] = e->running;
-	/* The times of an event whose CPU is off line stand still. */
+	/* The times of an event whose CPU is off line do not change. */
 	if (e->fault == FAULT_GONE && r->enabled >= 0 && r->words[r->enabled] > e->end)
 		r->words[r->enabled] = e->end;
 	if (e->fault == FAULT_GONE && r->running >= 0 && e->running > e->end)

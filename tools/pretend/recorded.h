@@ -10,7 +10,7 @@
  * takes the paranoid level. False after a report. */
 bool lay_out_recording(struct pretend_machine *m, const char *path);
 /* Replaces the PMUs of @m, which has those of its tables, by the recorded ones. False after a
- * report if none is of a core of the processor. */
+ * report if the recording has no core of the processor. */
 bool use_recorded_pmus(struct pretend_machine *m);
 /* Copies the files to the folder @base. Returns 0 or errno. */
 int copy_recorded_files(const struct pretend_machine *m, const char *base);

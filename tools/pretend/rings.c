@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Buffers of samples that hold values. The kernel writes values of its own events into its buffer,
- * which nobody else can write. So the supervisor maps that buffer, the client maps memory of the
+ * which no program can write. So the supervisor maps that buffer, the client maps memory of the
  * same layout, and records are copied with values and periods translated.
  *
  * The client waits for the kernel's buffer, whose contents are copied in steps of a few
@@ -47,7 +47,7 @@ static uint64_t *next_words(struct record_words *r, unsigned n)
 	return &r->words[at];
 }
 
-/* What other records repeat of a sample. */
+/* Words of a sample that other records repeat. */
 struct sample_words {
 	uint64_t *identifier, *tid, *time, *id, *stream, *cpu, *period;
 };
