@@ -230,7 +230,7 @@ void pfmi_thread_read_counters(const struct thread *t, uint64_t *out)
 	const struct round *r = &pfmi_regions.layout.rounds[t->round];
 
 	if (pfmi_regions.layout.is_simulated) {
-		pfmi_region_read_simulated(&pfmi_regions.layout, out);
+		pfmi_region_read_simulated(&pfmi_regions.layout, pfmi_region_get_wall_time(), out);
 		return;
 	}
 	for (unsigned i = 0; i < r->n; i++) {

@@ -289,8 +289,12 @@ int pfmi_layout_plan(struct layout *l, const char *events, bool system, pfm_erro
 {
 	int rc;
 
-	if (pfmi_region_is_simulated())
-		return pfmi_layout_plan_simulated(l, events ? events : "", error);
+	if (pfmi_region_is_simulated()) {
+		rc = pfmi_layout_plan_simulated(l, events ? events : "", error);
+		if (!rc)
+			pfmi_layout_assign_places(l);
+		return rc;
+	}
 	rc = pfmi_layout_open_events(l, events, system, error);
 	for (unsigned i = 0; i < l->n_events && l->max_group_size; i++)
 		l->events[i].soft = false;

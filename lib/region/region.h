@@ -171,10 +171,10 @@ void pfmi_layout_open_metrics(struct layout *l, const char *events);
 int pfmi_layout_plan(struct layout *l, const char *events, bool system, pfm_error_t *error);
 /* simulated.c: true if the program runs in the emulator of pfm stat --simulate. */
 bool pfmi_region_is_simulated(void);
-/* Plans the emulator's counts among @events. */
+/* Puts the emulator's counts among @events into a group. */
 int pfmi_layout_plan_simulated(struct layout *l, const char *events, pfm_error_t *error);
-/* Reads them, as read(2) reads a group. */
-void pfmi_region_read_simulated(const struct layout *l, uint64_t *out);
+/* Reads them as read(2) reads a group, at the time @wall. */
+void pfmi_region_read_simulated(const struct layout *l, uint64_t wall, uint64_t *out);
 /* Assigns each group its places in snapshots, in sums and among a thread's descriptors. */
 void pfmi_layout_assign_places(struct layout *l);
 void pfmi_layout_free(struct layout *l);

@@ -40,13 +40,13 @@ static void read_emulator(uint64_t counts[SIMULATED_COUNTS])
 #endif
 }
 
-void pfmi_region_read_simulated(const struct layout *l, uint64_t *out)
+void pfmi_region_read_simulated(const struct layout *l, uint64_t wall, uint64_t *out)
 {
 	const struct group *g = l->rounds[0].groups;
 	uint64_t counts[SIMULATED_COUNTS], *words = out + g->word;
 
 	words[GROUP_NR] = g->n;
-	words[GROUP_ENABLED] = words[GROUP_RUNNING] = pfmi_region_get_wall_time();
+	words[GROUP_ENABLED] = words[GROUP_RUNNING] = wall;
 	read_emulator(counts);
 	for (unsigned i = 0; i < g->n; i++)
 		words[GROUP_VALUES + i] = counts[l->events[g->events[i]].attr.config];
@@ -113,6 +113,5 @@ int pfmi_layout_plan_simulated(struct layout *l, const char *events, pfm_error_t
 			return pfmi_base_set_no_memory_error(error);
 		at += len;
 	}
-	pfmi_layout_assign_places(l);
 	return PFMLIB_SUCCESS;
 }

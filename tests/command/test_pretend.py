@@ -357,8 +357,8 @@ class Commands(unittest.TestCase):
     def test_perf_reads_groups_in_samples(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "perf.data")
-            done = pretend("spr", "perf", "record", "-o", path, "-e", "{cycles,instructions}:S",
-                           "-c", "300000", *WORK)
+            done = pretend("spr", "perf", "record", "--buildid-mmap", "-o", path, "-e",
+                           "{cycles,instructions}:S", "-c", "300000", *WORK)
             self.assertEqual(done.returncode, 0, done.stderr)
             told = run("perf", "script", "-i", path, "-F", "event,period")
         pairs = [line.split() for line in told.stdout.splitlines()]
