@@ -110,6 +110,16 @@ class Files(unittest.TestCase):
             listed = run(PFM, "doctor", env={"PERFMON_SYSFS": root})
             self.assertIn("this machine is pretended", listed.stdout)
 
+    def test_arm_announces_its_architectural_events(self):
+        with tempfile.TemporaryDirectory() as root:
+            run(PFM, "pretend", "--cpu", "neoverse_v2", "--root", root)
+            events = os.path.join(root, "sys/bus/event_source/devices/armv8_pmuv3_0/events")
+            with open(os.path.join(events, "cpu_cycles"), encoding="ascii") as f:
+                self.assertEqual(f.read(), "event=0x0011\n")
+            names = os.listdir(events)
+            self.assertIn("l1d_cache_refill", names)
+            self.assertNotIn("sve_inst_spec", names)        # 0x8006: not announced so
+
     def test_recorded_machines(self):
         folder = os.path.join(os.environ["PERFMON_TESTS"], "machines")
         script = ("cat /sys/bus/event_source/devices/amd_l3/type "

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "pretend/sysfs.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -205,6 +206,41 @@ static void put_events(struct tree *t, const struct pretend_machine *m, const st
 	}
 }
 
+static bool is_arm_identity(const char *id)
+{
+	return strncmp(id, "0x", 2) == 0 && strlen(id) > 10 && !strchr(id, '-');
+}
+
+/* Architectural events of Arm, which registers announce (PMCEID0 and PMCEID1). */
+static bool is_announced(uint64_t code)
+{
+	return code < 0x40 || (code >= 0x4000 && code < 0x4040);
+}
+
+/* Drivers of Arm export the events that the processor announces: those of its table. */
+static void put_announced_events(struct tree *t, const struct pretend_machine *m,
+                                 const struct pretend_pmu *pmu)
+{
+	perfmon_event_info_t info = PFM_INIT(info);
+	perfmon_pmu_info_t p = PFM_INIT(p);
+	pfm_encoding_t e = PFM_INIT(e);
+	char folder[128], name[128], terms[32];
+
+	if (!is_arm_identity(m->id) || pfm_describe_pmu(m->ctx, pmu->pmu, &p))
+		return;
+	snprintf(folder, sizeof(folder), "devices/%s/events", pmu->device);
+	for (unsigned i = 0; i < p.n_events; i++) {
+		if (pfm_encode_event_at(m->ctx, pmu->pmu, i, 0, &e, NULL) ||
+		    !is_announced(e.attr.config) || pfm_describe_event(m->ctx, pmu->pmu, i, &info))
+			continue;
+		snprintf(name, sizeof(name), "%s", info.name);
+		for (char *at = name; *at; at++)
+			*at = (char)tolower((unsigned char)*at);
+		snprintf(terms, sizeof(terms), "event=0x%04x", (unsigned)e.attr.config);
+		put_file(t, folder, name, terms);
+	}
+}
+
 /* ---- PMUs ------------------------------------------------------------------------------------ */
 
 static void put_cpus(struct tree *t, const char *folder, const struct pretend_pmu *pmu)
@@ -237,6 +273,7 @@ static void put_pmu(struct tree *t, const struct pretend_machine *m, const struc
 	if (!pmu->is_core)
 		return;
 	put_events(t, m, model, pmu);
+	put_announced_events(t, m, pmu);
 	snprintf(folder, sizeof(folder), "devices/%s/caps", pmu->device);
 	put_file(t, folder, "pmu_name", m->name);
 	/* Precise samples would need a processor. */
