@@ -212,10 +212,10 @@ static const char *add_trouble(struct model *m, char *line)
 	if (t.fault == FAULT_NONE || copy_word(t.pattern, sizeof(t.pattern), pattern))
 		return "expected 'fault KIND PATTERN', where KIND is busy, wrap, zero, share, "
 		       "silent, taken, gone, throttle or moved";
+	if (t.fault == FAULT_SHARE && !(read_number(line, &t.number, NULL) && t.number <= 1))
+		return "expected a share from 0 to 1";
 	if (has_number(t.fault) && !read_number(line, &t.number, NULL))
 		return "expected a number after the pattern";
-	if (t.fault == FAULT_SHARE && t.number > 1)
-		return "expected a share from 0 to 1";
 	if (!has_number(t.fault) && line[strspn(line, " \t")])
 		return "expected nothing after the pattern";
 	m->troubles = base_grow_list(m->troubles, m->n_troubles, &m->troubles_capacity, sizeof(t),
