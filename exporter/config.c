@@ -97,6 +97,22 @@ static void describe_place(const struct config_reading *r, const char *path, boo
 	                 : "the file");
 }
 
+/* Writes the path of member @name of the value at @path; that of the whole file if it is longer
+ * than any key that is known. */
+static void make_path(char at[PATH_SIZE], const char *path, const char *name)
+{
+	if (snprintf(at, PATH_SIZE, "%s/%s", path, name) >= PATH_SIZE)
+		at[0] = '\0';
+}
+
+static void make_item_path(char at[PATH_SIZE], const char *path, size_t i)
+{
+	char number[24];
+
+	snprintf(number, sizeof(number), "%zu", i);
+	make_path(at, path, number);
+}
+
 static void refuse(struct config_reading *r, const char *path, bool is_key, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 
@@ -199,7 +215,7 @@ static void add_list(struct config_reading *r, struct config_job *job, const cha
 		const json_t *value = json_array_get(list, i);
 		const char *text;
 
-		snprintf(at, sizeof(at), "%s/%zu", path, i);
+		make_item_path(at, path, i);
 		if (key->kind == VALUE_TEXTS) {
 			add_text(r, job, at, key->option, value);
 			continue;
@@ -268,7 +284,7 @@ static void add_budget(struct config_reading *r, struct config_job *job, const c
 		const char *text;
 		int i;
 
-		snprintf(at, sizeof(at), "%s/%s", path, key);
+		make_path(at, path, key);
 		i = find_member(r, at, key, limit_keys);
 		text = i >= 0 ? get_scalar(r, at, item, number) : NULL;
 		if (!text)
@@ -290,7 +306,7 @@ static void add_kubelet(struct config_reading *r, struct config_job *job, const 
 	json_object_foreach (value, key, item) {
 		int i;
 
-		snprintf(at, sizeof(at), "%s/%s", path, key);
+		make_path(at, path, key);
 		i = find_member(r, at, key, kubelet_keys);
 		if (i >= 0)
 			add_text(r, job, at, kubelet_options[i], item);
@@ -350,11 +366,11 @@ static void expand_variables(struct config_reading *r, const char *path, json_t 
 	if (json_is_string(value))
 		expand_text(r, path, value);
 	json_object_foreach (value, key, member) {
-		snprintf(at, sizeof(at), "%s/%s", path, key);
+		make_path(at, path, key);
 		expand_variables(r, at, member);
 	}
 	json_array_foreach (value, i, member) {
-		snprintf(at, sizeof(at), "%s/%zu", path, i);
+		make_item_path(at, path, i);
 		expand_variables(r, at, member);
 	}
 }
@@ -419,7 +435,7 @@ static void read_member(struct config_reading *r, struct config_job *job, const 
 	const char *names[N_KEYS + 1] = { NULL };
 	char at[PATH_SIZE];
 
-	snprintf(at, sizeof(at), "%s/%s", path, name);
+	make_path(at, path, name);
 	for (unsigned i = 0; i < N_KEYS; i++) {
 		names[i] = keys[i].name;
 		if (strcmp(keys[i].name, name) == 0) {
@@ -500,7 +516,7 @@ static void read_jobs(struct config_reading *r, json_t *list)
 		return;
 	}
 	for (size_t i = 0; i < n; i++) {
-		snprintf(path, sizeof(path), "/jobs/%zu", i);
+		make_item_path(path, "/jobs", i);
 		read_job(r, path, json_array_get(list, i));
 	}
 	for (unsigned i = 0; i < r->config->n; i++)
@@ -518,7 +534,7 @@ static void read_config(struct config_reading *r, json_t *file)
 	if (!json_is_object(file) || !json_object_get(file, "jobs"))
 		refuse(r, "", false, "expected a mapping with the member 'jobs'");
 	json_object_foreach (file, key, value) {
-		snprintf(at, sizeof(at), "/%s", key);
+		make_path(at, "", key);
 		if (strcmp(key, "jobs") == 0)
 			read_jobs(r, value);
 		else

@@ -101,6 +101,13 @@ static void read_domain(struct resctrl_values *all, const char *folder, const ch
 	}
 }
 
+/* Writes the path of @name in @folder: empty, which no folder has, if it does not fit. */
+static void make_path(char to[PATH_SIZE], const char *folder, const char *name)
+{
+	if (snprintf(to, PATH_SIZE, "%s/%s", folder, name) >= PATH_SIZE)
+		to[0] = '\0';
+}
+
 /* Calls @each for the folders of @path. */
 static void visit_folders(struct resctrl_values *all, const char *path, const char *group,
                           void (*each)(struct resctrl_values *, const char *, const char *,
@@ -129,7 +136,7 @@ static void read_group(struct resctrl_values *all, const char *path, const char 
 {
 	char data[PATH_SIZE];
 
-	snprintf(data, sizeof(data), "%s/mon_data", path);
+	make_path(data, path, "mon_data");
 	visit_folders(all, data, group, read_domain_below);
 }
 
@@ -139,9 +146,10 @@ static void read_monitored(struct resctrl_values *all, const char *path, const c
 {
 	char folder[PATH_SIZE], group[PATH_SIZE];
 
-	snprintf(folder, sizeof(folder), "%s/%s", path, name);
-	snprintf(group, sizeof(group), "%s%smon_groups/%s", parent, *parent ? "/" : "", name);
-	read_group(all, folder, group);
+	make_path(folder, path, name);
+	if (snprintf(group, sizeof(group), "%s%smon_groups/%s", parent, *parent ? "/" : "", name) <
+	    PATH_SIZE)
+		read_group(all, folder, group);
 }
 
 static void read_with_monitored(struct resctrl_values *all, const char *path, const char *group)
@@ -149,7 +157,7 @@ static void read_with_monitored(struct resctrl_values *all, const char *path, co
 	char folder[PATH_SIZE];
 
 	read_group(all, path, group);
-	snprintf(folder, sizeof(folder), "%s/mon_groups", path);
+	make_path(folder, path, "mon_groups");
 	visit_folders(all, folder, group, read_monitored);
 }
 
@@ -163,7 +171,7 @@ static void read_control(struct resctrl_values *all, const char *path, const cha
 	if (strcmp(name, "info") == 0 || strcmp(name, "mon_data") == 0 ||
 	    strcmp(name, "mon_groups") == 0)
 		return;
-	snprintf(folder, sizeof(folder), "%s/%s", path, name);
+	make_path(folder, path, name);
 	read_with_monitored(all, folder, name);
 }
 
