@@ -206,7 +206,8 @@ class Rules(unittest.TestCase):
     def test_a_claim_without_evidence_is_refused(self):
         rest = "say A.\nlook b\nshow c\n"
         self.assertIn("needs when", self.compile("node a\n" + rest))
-        self.assertIn("says {ipc}", self.compile("node a\nwhen x > 1\nsay {ipc}.\nlook b\nshow c\n"))
+        said = self.compile("node a\nwhen x > 1\nsay {ipc}.\nlook b\nshow c\n")
+        self.assertIn("says {ipc}", said)
         self.assertIn("must come before", self.compile("node a under b\n"))
         self.assertIn("expected METRIC", self.compile("node a\nwhen x = 1\n"))
         self.assertEqual(self.compile("node a\nwhen x > 1\n" + rest), "")

@@ -36,8 +36,8 @@ PFM = os.environ.get("PFM", os.path.join(BUILD, "tools/pfm"))
 FOREIGN = {
     "objdump(1)", "free(3)", "ioctl(2)", "open(2)", "perf_event_open(2)", "perf_event_paranoid(2)",
     "printf(3)", "read(2)", "perf(1)", "debuginfod(8)", "fnmatch(3)", "perf-stat(1)",
-    "perf-list(1)", "capabilities(7)", "wait(2)", "poll(2)", "malloc(3)", "clock_gettime(2)", "getrusage(2)",
-    "taskset(1)", "fork(2)", "pthread_atfork(3)"
+    "perf-list(1)", "capabilities(7)", "wait(2)", "poll(2)", "malloc(3)", "clock_gettime(2)",
+    "getrusage(2)", "taskset(1)", "fork(2)", "pthread_atfork(3)"
 }
 # Style remarks of mandoc that do not matter here, and why.
 IGNORED = (

@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# simulated.sh PFM: fifty static programs for arm64 have the same instructions by pfm stat --simulate
-# as by the PMU of a guest whose clock counts instructions, within 0.1 %. The start of a program
-# differs by about 2,000: the guest's kernel has a vDSO, in which the C library looks for functions.
+# simulated.sh PFM: fifty static programs for arm64 have the same instructions by
+# pfm stat --simulate as by the PMU of a guest whose clock counts instructions, within 0.1 %. The
+# start of a program differs by about 2,000: the guest's kernel has a vDSO, in which the C library
+# looks for functions.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)

@@ -236,7 +236,8 @@ class Contract(unittest.TestCase):
         self.assertGreater(len(found), 2500)
         for name, text in (
             (("skx", "INST_RETIRED.ANY"), "instructions"),
-            (("skx", "FP_ARITH_INST_RETIRED.256B_PACKED_SINGLE"), "+8*flops_sp;+fp_vectors;fp_256_sp"),
+            (("skx", "FP_ARITH_INST_RETIRED.256B_PACKED_SINGLE"),
+             "+8*flops_sp;+fp_vectors;fp_256_sp"),
             (("skx_uncore_imc", "UNC_M_CAS_COUNT.RD"), "64*dram_read_bytes"),
             (("grace_scf", "cmem_rd_data"), "32*dram_read_bytes"),
             (("amdzen5", "ex_ret_brn_misp"), "branch_misses"),

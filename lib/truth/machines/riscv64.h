@@ -10,19 +10,17 @@
 #define LOOP_INSTRUCTIONS  2
 #define LOOP_CLOBBERS      "t0", "t1", "ra", "ft0", "ft1", "memory"
 
-#define OP_NOP            "nop\n"
-#define OP_ADD            "addi t0, t0, 1\n"
-#define OP_MUL            "mul t0, t0, t0\n"
-#define OP_JUMP           "j 2f\n nop\n 2:\n"
-#define OP_TEST           "mv t0, %[p]\n"
-#define TEST_INSTRUCTIONS 1
-#define OP_TAKEN          "bnez t0, 2f\n nop\n 2:\n"
-#define OP_NOT_TAKEN      "beqz t0, 2f\n 2:\n"
-#define OP_CALL           "jal ra, 2f\n j 3f\n 2: ret\n 3:\n"
-#define XORSHIFT(shift)   shift "\n xor %[s], %[s], t0\n"
-#define OP_RANDOM                                                                                  \
-	XORSHIFT("slliw t0, %[s], 13") XORSHIFT("srliw t0, %[s], 17") XORSHIFT("slliw t0, %[s], "  \
-	                                                                       "5")
+#define OP_NOP              "nop\n"
+#define OP_ADD              "addi t0, t0, 1\n"
+#define OP_MUL              "mul t0, t0, t0\n"
+#define OP_JUMP             "j 2f\n nop\n 2:\n"
+#define OP_TEST             "mv t0, %[p]\n"
+#define TEST_INSTRUCTIONS   1
+#define OP_TAKEN            "bnez t0, 2f\n nop\n 2:\n"
+#define OP_NOT_TAKEN        "beqz t0, 2f\n 2:\n"
+#define OP_CALL             "jal ra, 2f\n j 3f\n 2: ret\n 3:\n"
+#define XORSHIFT(op, n)     op " t0, %[s], " n "\n xor %[s], %[s], t0\n"
+#define OP_RANDOM           XORSHIFT("slliw", "13") XORSHIFT("srliw", "17") XORSHIFT("slliw", "5")
 #define RANDOM_INSTRUCTIONS 6
 #define OP_BRANCH_RANDOM    "andi t0, %[s], 16\n beqz t0, 2f\n nop\n 2:\n"
 #define OP_BRANCH_REGULAR   "andi t0, %[n], 1\n beqz t0, 2f\n nop\n 2:\n"

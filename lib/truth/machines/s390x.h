@@ -18,8 +18,8 @@
 #define OP_TAKEN            "jne 2f\n lr %%r1, %%r1\n 2:\n"
 #define OP_NOT_TAKEN        "je 2f\n 2:\n"
 #define OP_CALL             "brasl %%r14, 2f\n j 3f\n 2: br %%r14\n 3:\n"
-#define XORSHIFT(shift)     "lr %%r1, %[s]\n " shift "\n xr %[s], %%r1\n"
-#define OP_RANDOM           XORSHIFT("sll %%r1, 13") XORSHIFT("srl %%r1, 17") XORSHIFT("sll %%r1, 5")
+#define XORSHIFT(op, n)     "lr %%r1, %[s]\n " op " %%r1, " n "\n xr %[s], %%r1\n"
+#define OP_RANDOM           XORSHIFT("sll", "13") XORSHIFT("srl", "17") XORSHIFT("sll", "5")
 #define RANDOM_INSTRUCTIONS 9
 #define OP_BRANCH_RANDOM    "tmll %[s], 16\n jz 2f\n lr %%r1, %%r1\n 2:\n"
 #define OP_BRANCH_REGULAR   "tmll %[n], 1\n jz 2f\n lr %%r1, %%r1\n 2:\n"
