@@ -964,8 +964,7 @@ class Tree(unittest.TestCase):
         uncounted = self.page("-e", "page-faults", "-M", "power10::stalled_backend")
         self.assertIn("Not counted: ", uncounted)
         self.assertNotIn("threshold and has metrics below", uncounted)
-        for words in (["-e", "page-faults"], ["-M", "tree::Top", "-I",
-                                              "10"], ["-a", "--per-cpu", "-M", "tree::Top"]):
+        for words in (["-e", "page-faults"], ["-a", "--per-cpu", "-M", "tree::Top"]):
             self.stat("--html", "x", *words, status=2)
         self.stat("--html", "/nonexistent/x", "-M", "tree::Top", status=1)
 
