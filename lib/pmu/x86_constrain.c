@@ -20,6 +20,17 @@ static uint64_t get_alternative(const struct event *ev, unsigned i)
 	return pfmi_table_get_row_alternative(ev->table, ev->row_index, i);
 }
 
+/* True if an alternative of the event is in another register than @msr. */
+static bool has_other_register(const struct event *ev, uint32_t msr)
+{
+	uint64_t alt;
+
+	for (unsigned k = 0; (alt = get_alternative(ev, k)) != 0; k++)
+		if (alt >> 32 != msr)
+			return true;
+	return false;
+}
+
 /* What the events in @placed do with register @msr. */
 static enum register_state {
 	REGISTER_FREE,
@@ -102,7 +113,7 @@ static bool place_active_registers(const struct encode_request *req, struct x86_
 
 	for (unsigned pass = 0; pass < 2; pass++)
 		for (unsigned i = 0; i < req->n_events; i++) {
-			bool movable = get_alternative(&req->events[i], 0) != 0;
+			bool movable = has_other_register(&req->events[i], x->selects[i].extra_msr);
 
 			if (!(active >> i & 1) || !x->selects[i].extra_msr ||
 			    movable != (pass == 1))

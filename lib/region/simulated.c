@@ -8,7 +8,7 @@
 #include "machine/machine.h"
 #include "region/region.h"
 
-static const char *const names[SIMULATED_COUNTS] = SIMULATED_COUNT_NAMES;
+static const char names[SIMULATED_COUNTS][16] = SIMULATED_COUNT_NAMES;
 
 bool pfmi_region_is_simulated(void)
 {

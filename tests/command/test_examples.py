@@ -28,15 +28,18 @@ REFUSED = ("pfm dispatch --pmu coreduo Mul Div", "pfm encode neoverse_n1::L2D_CA
 # Lines for a machine that counts run until they are interrupted, or need rights: they may end with
 # "nothing could be counted".
 OPEN_END = re.compile(r"^pfm (stat|record|top)\b.* (-a|-p \d+|-C \S+|-I \d+)\b"
-                      r"|^pfm (serve\b|top$)|^pfm-exporter\b")
+                      r"|^pfm (serve\b|agent\b|regions\b|top$)|^pfm-exporter\b")
 # Whether a change is significant depends on the samples; whether an event can be sampled, on the
 # machine.
-EITHER = re.compile(r"^pfm (diff .*--fail-above|mem record|record --metric)")
+EITHER = re.compile(
+    r"^pfm (diff .*--fail-above|mem record|record --(metric|off-cpu)|pretend .* check-events)")
 # Lines about other programs, programs with regions, and descriptors of a parent process: the suite
 # runs them elsewhere (test_install, test_walks, region_tool, python's package test).
 ELSEWHERE = re.compile(
     r"^("
-    r"pfm stat .*(--control fd:|--regions )|pfm diff .*\.json|"
+    r"pfm stat .*(--control fd:|--regions )|pfm diff .*\.json|(\w+=\S+ )?scripts/|"
+    r"pfm pretend .*--(simulate|emulate) |"
+    r"PERFMON_REGIONS=\S+ pytest |helm |"
     r"cc |\./quickstart|\./check|meson |ninja |pip |python3 |tests/|cat |sudo |sysctl |setcap |"
     r"docker |podman |kubectl |echo .*\| nc |jq |curl |systemctl |systemd-run |flock /run/)")
 PCNTOPENALL = "0x18000"    # of perfmon/pfcntr.h
@@ -126,7 +129,10 @@ class Examples(unittest.TestCase):
             cls.script(name,
                        """exec python3 -c 'import os; os.open("/dev/pfcntr", %s)'""" % PCNTOPENALL)
         with open(os.path.join(SOURCE, "docs", "guide", "first-profile.md"), encoding="utf-8") as f:
-            cls.write("words.c", re.search(r"(?ms)^```c\n(.*?)^```$", f.read()).group(1))
+            guide = f.read()
+        cls.write("words.c", re.search(r"(?ms)^```c\n(.*?)^```$", guide).group(1))
+        for line in re.findall(r"^(?:cc|sed) .*words\.c.*|^cc .*faster\.c$", guide, re.M):
+            subprocess.run(line, shell=True, check=True, cwd=cls.folder)
         cls.write("events.txt", "INST_RETIRED.ANY\nMEM_LOAD_RETIRED.L3_MISS:u\n")
         cls.write("toy.pmu", TOY)
         cls.write("slow.model", SLOW_MODEL)

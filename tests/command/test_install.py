@@ -284,7 +284,7 @@ class Installed(unittest.TestCase):
         folder = os.path.join(self.root, "guide")
         os.mkdir(folder)
         shutil.copy(HERE + "/consumer.c", os.path.join(folder, "program.c"))
-        (commands,) = re.findall(r"^```sh\n(.*?)^```$", guide, re.M | re.S)
+        commands = re.search(r"^```sh\n(cc .*?)^```$", guide, re.M | re.S)[1]
         (project,) = re.findall(r"^```cmake\n(.*?)^```$", guide, re.M | re.S)
         # A shell does not undo pkg-config's quotes in $(): the prefix has another name, without
         # a space.

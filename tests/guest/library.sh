@@ -60,7 +60,7 @@ compile_library() {
 	rm -rf "$work/library-$arch"-*
 	# Files of different folders may have the same name.
 	for folder in $(cd "$top/lib" && find . -name '*.c' ! -path './compat/*' \
-		! -path './region/adapters/*' -printf '%h\n' | sort -u); do
+		! -path './region/adapters/*' ! -path './freestanding/*' -printf '%h\n' | sort -u); do
 		mkdir -p "$objects.new/$folder"
 		(cd "$objects.new/$folder" &&
 			compile -c -DPERFMON_DATADIR='"/usr/share/perfmon"' "$top/lib/$folder"/*.c) || return $?

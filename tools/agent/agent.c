@@ -93,16 +93,18 @@ struct agent {
 /* Adds NAME=VALUE, a copy. False if it is not such a text, or there are too many. */
 static bool add_label(struct agent *a, const char *text)
 {
-	char *copy = strdup(text), *equals = copy ? strchr(copy, '=') : NULL;
+	const size_t n =
+		strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-");
+	char *copy;
 
-	if (!equals || equals == copy || !equals[1] || a->n_labels == MAX_LABELS ||
-	    strspn(copy, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-") !=
-	            (size_t)(equals - copy)) {
-		free(copy);
+	if (!n || text[n] != '=' || !text[n + 1] || a->n_labels == MAX_LABELS)
 		return false;
-	}
-	*equals = '\0';
-	a->labels[a->n_labels++] = (struct label){ copy, equals + 1 };
+	copy = strdup(text);
+	if (!copy)
+		return false;
+	copy[n] = '\0';
+	a->labels[a->n_labels].name = copy;
+	a->labels[a->n_labels++].value = copy + n + 1;
 	return true;
 }
 

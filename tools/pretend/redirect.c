@@ -154,7 +154,7 @@ static bool step_to_call(struct stopped_client *c)
 
 int64_t call_in_client(struct stopped_client *c, long number, const uint64_t args[6])
 {
-	client_regs before, changed;
+	client_regs before = { 0 }, changed;
 	int64_t result = -ESRCH;
 
 	if (!access_regs(c->tid, &before, false))
@@ -177,7 +177,7 @@ void release_client(struct stopped_client *c, int64_t result)
 		intptr_t number;
 		void *pointer;
 	} signal = { .number = c->signal };
-	client_regs r;
+	client_regs r = { 0 };
 
 	if (access_regs(c->tid, &r, false)) {
 		set_result(&r, result);
