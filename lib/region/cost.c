@@ -86,29 +86,53 @@ static void work(char *bytes)
 		((volatile char *)bytes)[i]++;
 }
 
-/* Measures visits of @kind with @n empty ones inside. */
-static void measure(struct thread *t, const struct region_marks *marks, struct samples *s,
-                    enum kind kind, unsigned n)
+static void keep_visit(struct samples *s, enum kind kind, unsigned i, uint64_t wall)
 {
-	pfm_region_t empty = { "", EMPTY_REGION, 0 }, outer = { "", OUTER_REGION, 0 };
-	pfm_region_t *visited = n ? &outer : &empty;
+	for (unsigned w = 0; w < s->words; w++)
+		s->values[kind][w * VISITS + i] = s->now[w];
+	s->values[kind][s->words * VISITS + i] = wall;
+}
+
+/* Measures empty visits. Nothing stands between begin and end, as in a program: an instruction more
+ * would be subtracted from each of its visits. */
+static void measure_empty(struct thread *t, const struct region_marks *marks, struct samples *s,
+                          enum kind kind)
+{
+	pfm_region_t empty = { "", EMPTY_REGION, 0 };
 	uint64_t wall = 0;
 
 	for (unsigned i = 0; i < VISITS; i++) {
-		if (kind >= WORN_EMPTY)
+		if (kind == WORN_EMPTY)
 			work(s->work);
-		marks->begin(visited);
+		t->probe = s->now;
+		t->probe_wall = &wall;
+		marks->begin(&empty);
+		marks->end(&empty);
+		t->probe = NULL;
+		keep_visit(s, kind, i, wall);
+	}
+}
+
+/* Measures visits with @n empty ones inside. */
+static void measure_nested(struct thread *t, const struct region_marks *marks, struct samples *s,
+                           enum kind kind, unsigned n)
+{
+	pfm_region_t empty = { "", EMPTY_REGION, 0 }, outer = { "", OUTER_REGION, 0 };
+	uint64_t wall = 0;
+
+	for (unsigned i = 0; i < VISITS; i++) {
+		if (kind == WORN_PAIR)
+			work(s->work);
+		marks->begin(&outer);
 		for (unsigned k = 0; k < n; k++) {
 			marks->begin(&empty);
 			marks->end(&empty);
 		}
 		t->probe = s->now;
 		t->probe_wall = &wall;
-		marks->end(visited);
+		marks->end(&outer);
 		t->probe = NULL;
-		for (unsigned w = 0; w < s->words; w++)
-			s->values[kind][w * VISITS + i] = s->now[w];
-		s->values[kind][s->words * VISITS + i] = wall;
+		keep_visit(s, kind, i, wall);
 	}
 }
 
@@ -160,10 +184,10 @@ static void measure_round(struct thread *t, const struct region_marks *marks, st
 {
 	pfmi_thread_switch_round(t, round);
 	t->handles++; /* an open handle keeps the thread in the round */
-	measure(t, marks, s, EMPTY, 0);
-	measure(t, marks, s, BATCHES, BATCH);
-	measure(t, marks, s, WORN_EMPTY, 0);
-	measure(t, marks, s, WORN_PAIR, 1);
+	measure_empty(t, marks, s, EMPTY);
+	measure_nested(t, marks, s, BATCHES, BATCH);
+	measure_empty(t, marks, s, WORN_EMPTY);
+	measure_nested(t, marks, s, WORN_PAIR, 1);
 	t->handles--;
 	evaluate_samples(s, round);
 }
