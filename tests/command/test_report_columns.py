@@ -119,15 +119,15 @@ class Columns(unittest.TestCase):
     def test_rows_of_tables_fit(self):
         for args in ("", "--children", "--source", "--sort symbol", "--sort task,cpu,symbol",
                      "--sort cgroup,object", "--sort address,symbol", "--time-slices 2", "-n 3"):
-            self.rows_fit("report", *args.split())
+            self.rows_fit("report", "--stdio", *args.split())
 
     def test_rows_of_trees_fit(self):
         for order in "caller", "callee":
             for file in "perf.data", "deep.data":
-                self.rows_fit("report", "--call-graph=" + order, "-n", "70", file)
+                self.rows_fit("report", "--stdio", "--call-graph=" + order, "-n", "70", file)
 
     def test_deep_nodes_say_how_deep_they_are(self):
-        rows = self.rows_fit("report", "-g", "--sort", "symbol", "-n", "0", "deep.data")
+        rows = self.rows_fit("report", "--stdio", "-g", "--sort", "symbol", "-n", "0", "deep.data")
         shares = MARKED.pattern + "  +" + MARKED.pattern
         for width, lines in rows.items():
             if width < 80:
@@ -156,7 +156,7 @@ class Columns(unittest.TestCase):
                     os.path.join(self.folder, "two words;.data"))
         for file, shown in (("perf.data", ""), ("new.data", " new.data"), ("two words;.data", ""),
                             ("./new.data", " ./new.data")):
-            lines = on_terminal(200, "report", "-n", "1", file, folder=self.folder)
+            lines = on_terminal(200, "report", "--stdio", "-n", "1", file, folder=self.folder)
             self.assertIn(
                 "pfm report -g%s shows callers, pfm report --svg%s >flame.svg a flame graph" %
                 (shown, shown), lines)
@@ -175,7 +175,7 @@ class Columns(unittest.TestCase):
         self.assertEqual(heads[60], ["change", "old", "new"])
 
     def test_nothing_is_cut_where_there_is_room(self):
-        wide = on_terminal(400, "report", folder=self.folder)
+        wide = on_terminal(400, "report", "--stdio", folder=self.folder)
         for line, other in zip(self.in_pipe("report"), wide):
             if MARKED.match(line):
                 self.assertEqual(other.split(), line.split())
@@ -184,7 +184,8 @@ class Columns(unittest.TestCase):
         """First parameters, then arguments of templates, then the middle."""
         seen = {}
         for width in range(40, 140):
-            for line in on_terminal(width, "report", "--sort", "symbol", folder=self.folder):
+            for line in on_terminal(width, "report", "--stdio", "--sort", "symbol",
+                                    folder=self.folder):
                 if MARKED.match(line):
                     seen.setdefault(MARKED.sub("", line).strip(), width)
         for name in (
