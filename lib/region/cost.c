@@ -32,7 +32,7 @@ enum kind {
 struct samples {
 	unsigned words;
 	uint64_t *values[KINDS]; /* VISITS values of each word; the wall time is the last word */
-	uint64_t *now;           /* of one visit */
+	uint64_t *now, wall;     /* of one visit */
 	char *work;              /* WORK bytes */
 };
 
@@ -86,11 +86,11 @@ static void work(char *bytes)
 		((volatile char *)bytes)[i]++;
 }
 
-static void keep_visit(struct samples *s, enum kind kind, unsigned i, uint64_t wall)
+static void keep_visit(struct samples *s, enum kind kind, unsigned i)
 {
 	for (unsigned w = 0; w < s->words; w++)
 		s->values[kind][w * VISITS + i] = s->now[w];
-	s->values[kind][s->words * VISITS + i] = wall;
+	s->values[kind][s->words * VISITS + i] = s->wall;
 }
 
 /* Measures empty visits. Nothing stands between begin and end, as in a program: an instruction more
@@ -99,17 +99,16 @@ static void measure_empty(struct thread *t, const struct region_marks *marks, st
                           enum kind kind)
 {
 	pfm_region_t empty = { "", EMPTY_REGION, 0 };
-	uint64_t wall = 0;
 
 	for (unsigned i = 0; i < VISITS; i++) {
 		if (kind == WORN_EMPTY)
 			work(s->work);
 		t->probe = s->now;
-		t->probe_wall = &wall;
+		t->probe_wall = &s->wall;
 		marks->begin(&empty);
 		marks->end(&empty);
 		t->probe = NULL;
-		keep_visit(s, kind, i, wall);
+		keep_visit(s, kind, i);
 	}
 }
 
@@ -118,7 +117,6 @@ static void measure_nested(struct thread *t, const struct region_marks *marks, s
                            enum kind kind, unsigned n)
 {
 	pfm_region_t empty = { "", EMPTY_REGION, 0 }, outer = { "", OUTER_REGION, 0 };
-	uint64_t wall = 0;
 
 	for (unsigned i = 0; i < VISITS; i++) {
 		if (kind == WORN_PAIR)
@@ -129,10 +127,10 @@ static void measure_nested(struct thread *t, const struct region_marks *marks, s
 			marks->end(&empty);
 		}
 		t->probe = s->now;
-		t->probe_wall = &wall;
+		t->probe_wall = &s->wall;
 		marks->end(&outer);
 		t->probe = NULL;
-		keep_visit(s, kind, i, wall);
+		keep_visit(s, kind, i);
 	}
 }
 
