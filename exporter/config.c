@@ -14,7 +14,7 @@
 
 enum { PLACE_SIZE = 4400, PATH_SIZE = 1024, MAX_NAME = 64 };
 
-/* How a value of the file becomes options. */
+/* Kinds of values: each becomes options in its own way. */
 enum value_kind {
 	VALUE_NAME,   /* the name of the job */
 	VALUE_TEXT,   /* --option=TEXT */
@@ -143,7 +143,7 @@ static void refuse_key(struct config_reading *r, const char *path, const char *k
 
 /* ---- arguments ------------------------------------------------------------------------------- */
 
-/* @list with room for @n texts. As it was, after a message, without memory. */
+/* Returns @list with room for @n texts; without memory @list unchanged, after a message. */
 static char **grow_texts(struct config_reading *r, char **list, size_t n)
 {
 	char **more = realloc(list, n * sizeof(*more));

@@ -27,7 +27,7 @@ struct stalls {
 	struct known_number periods, throttled_periods, throttled_seconds;
 };
 
-/* Where control groups are mounted: version 2, and the hierarchy of the controller cpu. */
+/* Mount points of control groups: of version 2, and of the hierarchy of the controller cpu. */
 struct group_mounts {
 	char unified[PATH_SIZE], cpu[PATH_SIZE];
 };

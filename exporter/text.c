@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the counters counted, and what the kernel sums itself. */
+/* Writes the counts, and the sums that the kernel keeps itself. */
 void put_counts(struct exposition *x, const struct serve *s)
 {
 	put_series(x, &s->job);

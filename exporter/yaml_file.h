@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Where a value is in a file: lines and columns from 1 on. */
+/* The place of a value in a file: lines and columns count from 1. */
 struct yaml_place {
 	char *path; /* "/jobs/0/name" */
 	size_t key_line, key_column, line, column;

@@ -55,7 +55,7 @@ OLDER = "older"
 # Month of the release from which a kernel's lists are: 6.12 and 7.1; and of gator's.
 KERNEL_DATES = {LINUX: "2024-11", NEWER: "2026-04", ARM[0]: "2024-11"}
 GATOR_DATE = "2025-11"
-# What starts and ends the time that POWER8 compares with a threshold (bits 32 to 39 of the code).
+# Start and end of the time that POWER8 compares with a threshold (bits 32 to 39 of the code).
 # Linux's list lacks it, so that two events have one code; libpfm4 has it.
 POWER8_THRESHOLDS = {"PM_L1MISS_LAT_EXC_": 0x67, "PM_RC_LIFETIME_EXC_": 0xDE}
 

@@ -170,7 +170,7 @@ static void add_bits(struct controls *c, unsigned control, const char *name, uin
 
 /* ---- the parts of an event ------------------------------------------------------------------- */
 
-/* What counter @n, one of the first four, counts. */
+/* Selects the event of counter @n, one of the first four. */
 static void add_selection(struct controls *c, unsigned n, uint64_t code)
 {
 	static const char unit[][6] = { "unit1", "unit2", "unit3", "unit4" };
@@ -209,8 +209,8 @@ static void add_sampling(struct controls *c, uint64_t code)
 	add_bits(c, MMCRA, "sample_elig", register_field_extract(code, SAMPLE_ELIGIBLE));
 }
 
-/* When the register SDAR gets the address of data: POWER8 with each miss of the TLB; later ones as
- * the code says, by default with each miss of the data cache. */
+/* Chooses when the register SDAR gets the address of data: on POWER8 at each miss of the TLB, on
+ * later processors as the code says, by default at each miss of the data cache. */
 static void add_address_mode(struct controls *c, uint64_t code)
 {
 	const uint64_t mode =
@@ -283,7 +283,7 @@ static void add_event(struct controls *c, unsigned n, const struct event *ev, un
 	add_levels(c, n, ev, plm);
 }
 
-/* Which counters end a run of the monitor when they become negative, and which stand still. @used:
+/* Sets which counters raise an alert when they become negative, and which are frozen. @used:
  * bit n for counter n. */
 static void set_conditions(struct controls *c, unsigned used)
 {

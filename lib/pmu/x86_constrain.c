@@ -31,7 +31,7 @@ static bool has_other_register(const struct event *ev, uint32_t msr)
 	return false;
 }
 
-/* What the events in @placed do with register @msr. */
+/* Tells how the events in @placed use register @msr. */
 static enum register_state {
 	REGISTER_FREE,
 	REGISTER_EQUAL, /* it has @value */

@@ -12,7 +12,8 @@ struct kept_messages {
 	size_t n_texts;
 };
 
-/* Where to send messages that @k, whose address must not change, keeps. All zeros is empty. */
+/* Returns a receiver of messages that keeps them in @k, whose address must not change. All zeros
+ * is empty. */
 struct profile_messages *keep_messages(struct kept_messages *k);
 void free_kept_messages(struct kept_messages *k);
 

@@ -17,7 +17,7 @@ enum { MAX_NAMES = 1 << 24, MAX_TRIES = 100 };
 
 static const uint64_t max_file = (uint64_t)16 << 30;
 
-/* What reading one file may cost, however often it is begun again. */
+/* The limit of the cost of reading one file, all attempts together. */
 struct load_budget {
 	unsigned naps;   /* milliseconds that may be waited for a process that changes sums */
 	unsigned tries;  /* slots that may be read again */

@@ -110,7 +110,7 @@ struct round {
 	unsigned sums;  /* index of its sums in those of an entry */
 };
 
-/* How far a measured cost is known, as half-widths of 95 % intervals. */
+/* The uncertainty of a measured cost: half-widths of 95 % intervals. */
 struct uncertainty {
 	double mean;  /* of the median as the mean of many visits */
 	double visit; /* of a single visit */
@@ -552,7 +552,7 @@ int pfmi_regions_start(const pfm_regions_options_t *options, bool *is_first, pfm
 
 /* ---- subtract.c -------------------------------------------------------------------------- */
 
-/* What begin and end have counted in visits and in those inside. */
+/* The costs of begin and end that are in the counts of visits and of those inside. */
 struct overhead {
 	uint64_t cost, error; /* error: half-width of its 95 % interval */
 	double mean, visit;   /* uncertainty of the cost of a visit with those inside it */
@@ -654,7 +654,7 @@ bool pfmi_slice_get_count(const pfm_region_results_t *r, const struct visit_slic
                           uint64_t *count);
 /* Writes the results. False without memory. */
 typedef bool region_write_fn(FILE *out, const pfm_region_results_t *r);
-/* What a format does with single visits. */
+/* How a format treats single visits. */
 enum slice_use { NO_SLICES, USES_SLICES /* sums without them */, NEEDS_SLICES };
 /* A format of results. */
 struct region_format {

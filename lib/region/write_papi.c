@@ -170,7 +170,7 @@ static uint64_t get_visit_time(const pfm_region_results_t *r, const struct visit
 	return s->wall > o.cost ? s->wall - o.cost : 0;
 }
 
-/* Writes the visits of a thread. @around: room for the numbers of the visits that enclose one. */
+/* Writes the visits of a thread. @around is memory for the numbers of the enclosing visits. */
 static void put_thread_visits(FILE *out, const pfm_region_results_t *r,
                               const struct visit_slice *const *slices, size_t n, size_t *around)
 {

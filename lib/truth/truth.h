@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What can be counted. Each has the name of a meaning of events (perfmon_events(5)). */
+/* Quantities that can be counted. Each has the name of a meaning of events (perfmon_events(5)). */
 enum truth_quantity {
 	TRUTH_INSTRUCTIONS,
 	TRUTH_BRANCHES,
@@ -98,7 +98,8 @@ struct truth_kernel {
 const struct truth_kernel *truth_list_kernels(size_t *n);
 /* True if the processor has the instructions of @k. */
 bool truth_is_runnable(const struct truth_kernel *k);
-/* What @k does of @q in a turn, or in a unit of its account. False if that is unknown. */
+/* Computes how much of @q kernel @k does in a turn, or in a unit of its account. False if that is
+ * unknown. */
 bool truth_get_bounds(const struct truth_kernel *k, enum truth_quantity q,
                       struct truth_bounds *out);
 

@@ -22,6 +22,7 @@ TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path[:0] = [TESTS, os.path.join(TESTS, "support")]
 sys.dont_write_bytecode = True
 import tap  # noqa: E402
+from protobuf import fields, packed  # noqa: E402
 from test_otlp import Receiver  # noqa: E402
 from test_serve import PFM  # noqa: E402
 from waiting import wait_until  # noqa: E402
@@ -30,31 +31,6 @@ OTLP = "/v1development/profiles"
 NUMBER = "%064x" % 0xc0ffee
 UID = "00c0ffee-1d2c-4b3a-9f8e-%012x" % os.getpid()
 BUSY = "while True: pass"
-
-
-def fields(message):
-    """(number, value) of each field of a message of protobuf: bytes or an integer."""
-    at = 0
-
-    def varint():
-        nonlocal at
-        value = shift = 0
-        while True:
-            byte = message[at]
-            at += 1
-            value |= (byte & 127) << shift
-            shift += 7
-            if byte < 128:
-                return value
-
-    while at < len(message):
-        key = varint()
-        if key & 7 == 0:
-            yield key >> 3, varint()
-            continue
-        size = {1: 8, 5: 4}.get(key & 7) or varint()
-        yield key >> 3, message[at:at + size]
-        at += size
 
 
 def find(message, *path):
@@ -80,19 +56,7 @@ def samples_of(body):
         value = dict(fields(a[2])) if 2 in a and a[2] else {}
         table.append((strings[a.get(1, 0)], value.get(1, b"").decode() or value.get(3)))
     for sample in find(body, 1, 2, 2, 2):
-        packed = dict(fields(sample))[2]
-        yield dict(table[i] for i in unpack(packed))
-
-
-def unpack(packed):
-    """The numbers of a packed field."""
-    value = shift = 0
-    for byte in packed:
-        value |= (byte & 127) << shift
-        shift += 7
-        if byte < 128:
-            yield value
-            value = shift = 0
+        yield dict(table[i] for i in packed(dict(fields(sample))[2]))
 
 
 class Agent(unittest.TestCase):

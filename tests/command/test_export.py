@@ -21,9 +21,11 @@ import sys
 import tempfile
 import unittest
 
-sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path[:0] = [TESTS, os.path.join(TESTS, "support")]
 import tap  # noqa: E402
 import test_symbols  # noqa: E402
+from protobuf import fields, packed  # noqa: E402
 from test_record import crafted_program  # noqa: E402
 from waiting import wait_until  # noqa: E402
 
@@ -140,49 +142,6 @@ class Recording:
             weights[s.event] += s.weight
             samples[s.event] += 1
         return weights, samples
-
-
-def fields(data):
-    """The fields of a protocol buffer message: (number, value or bytes)."""
-    at = 0
-
-    def varint():
-        nonlocal at
-        value = shift = 0
-        while True:
-            digit = data[at]
-            at += 1
-            value |= (digit & 0x7f) << shift
-            shift += 7
-            if digit < 0x80:
-                return value
-
-    while at < len(data):
-        tag = varint()
-        if tag & 7 == 0:
-            yield tag >> 3, varint()
-        elif tag & 7 == 2:
-            size = varint()
-            if at + size > len(data):
-                raise ValueError("field %d ends behind its message" % (tag >> 3))
-            yield tag >> 3, data[at:at + size]
-            at += size
-        elif tag & 7 == 1:
-            yield tag >> 3, struct.unpack_from("<Q", data, at)[0]
-            at += 8
-        else:
-            raise ValueError("wire type %d" % (tag & 7))
-
-
-def packed(data):
-    values, value, shift = [], 0, 0
-    for digit in data:
-        value |= (digit & 0x7f) << shift
-        shift += 7
-        if digit < 0x80:
-            values.append(value)
-            value = shift = 0
-    return values
 
 
 class Profile:

@@ -19,9 +19,10 @@ import tempfile
 import unittest
 import xml.parsers.expat
 
-sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path[:0] = [TESTS, os.path.join(TESTS, "support")]
 import tap  # noqa: E402
-from test_export import fields  # noqa: E402
+from protobuf import fields  # noqa: E402
 from test_metric import TREE, compile_text  # noqa: E402
 from test_record import Crafted, crafted_program  # noqa: E402
 

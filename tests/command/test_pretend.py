@@ -196,9 +196,9 @@ class Clients(unittest.TestCase):
             done = pretend("spr", "perf", "record", "--buildid-mmap", "-o", path, "-e", "cycles",
                            "-c", "300000", *WORK)
             self.assertEqual(done.returncode, 0, done.stderr)
-            told = run("perf", "report", "-i", path, "--stdio", "--header")
-            self.assertRegex(told.stdout, r"cpudesc : pretended: spr")
-            self.assertRegex(told.stdout, r"Samples: \d+ +of event 'cycles'")
+            done = run("perf", "report", "-i", path, "--stdio", "--header")
+            self.assertRegex(done.stdout, r"cpudesc : pretended: spr")
+            self.assertRegex(done.stdout, r"Samples: \d+ +of event 'cycles'")
 
     @unittest.skipUnless(shutil.which("papi_command_line"), "papi-tools is missing")
     def test_papi_counts_on_a_pretended_machine(self):
@@ -346,9 +346,9 @@ class Commands(unittest.TestCase):
             done = pretend("amdzen5", PFM, "record", "-o", path, "-e", "cycles", "-c", "300000",
                            "--", *WORK)
             self.assertEqual(done.returncode, 0, done.stderr)
-            told = run(PFM, "report", path)
-            self.assertIn("recorded on a pretended machine", told.stderr)
-            self.assertRegex(told.stdout, r"cycles: \d+ samples")
+            done = run(PFM, "report", path)
+            self.assertIn("recorded on a pretended machine", done.stderr)
+            self.assertRegex(done.stdout, r"cycles: \d+ samples")
             exported = run(PFM, "export", "--format", "json", path)
             self.assertIn('"quality": "pretended"', exported.stdout)
 
@@ -360,10 +360,10 @@ class Commands(unittest.TestCase):
                 done = pretend(cpu, PFM, "record", "-o", path, "-M", metric, "-c", "300000", "--",
                                *WORK)
                 self.assertEqual(done.returncode, 0, done.stderr)
-                told = run(PFM, "report", "--metrics", "--sort", "task", "--json", path)
-            rows = [json.loads(line) for line in told.stdout.splitlines()]
+                done = run(PFM, "report", "--metrics", "--sort", "task", "--json", path)
+            rows = [json.loads(line) for line in done.stdout.splitlines()]
             found = [r["metrics"][0] for r in rows if r.get("task") == "sh"]
-            self.assertEqual([round(m["value"], 3) for m in found], [2], told.stdout + told.stderr)
+            self.assertEqual([round(m["value"], 3) for m in found], [2], done.stdout + done.stderr)
 
     @unittest.skipUnless(shutil.which("perf"), "perf (linux-perf) is missing")
     def test_perf_reads_groups_in_samples(self):
@@ -372,8 +372,8 @@ class Commands(unittest.TestCase):
             done = pretend("spr", "perf", "record", "--buildid-mmap", "-o", path, "-e",
                            "{cycles,instructions}:S", "-c", "300000", *WORK)
             self.assertEqual(done.returncode, 0, done.stderr)
-            told = run("perf", "script", "-i", path, "-F", "event,period")
-        pairs = [line.split() for line in told.stdout.splitlines()]
+            done = run("perf", "script", "-i", path, "-F", "event,period")
+        pairs = [line.split() for line in done.stdout.splitlines()]
         cycles = sum(int(p[0]) for p in pairs if p[1] == "cycles:")
         instructions = sum(int(p[0]) for p in pairs if p[1] == "instructions:")
         self.assertGreater(len(pairs), 20)
@@ -387,9 +387,9 @@ class Commands(unittest.TestCase):
             done = pretend("skl", PFM, "record", "-o", path, "-e", "cycles", "-c", "100000", "--",
                            *WORK, model=model)
             self.assertEqual(done.returncode, 0, done.stderr)
-            told = run(PFM, "report", path)
-        self.assertRegex(told.stderr, r"the kernel throttled sampling \d+ times?")
-        self.assertRegex(told.stdout, r"cycles: \d+ samples")
+            done = run(PFM, "report", path)
+        self.assertRegex(done.stderr, r"the kernel throttled sampling \d+ times?")
+        self.assertRegex(done.stdout, r"cycles: \d+ samples")
 
     @unittest.skipUnless(os.path.exists(REGIONS), "the program with regions was not built")
     def test_regions_are_pretended(self):

@@ -108,7 +108,7 @@ class Scripted(unittest.TestCase):
         self.assertEqual(openmetrics.value(f, "perfmon_event_seconds", event="task-clock"),
                          (4 * 1073741824 + 6) / 1e9)
         self.assertEqual(f["perfmon_event_seconds"].unit, "seconds")
-        # What the time of a machine is.
+        # The help says how the time of a machine is counted.
         self.assertIn("idle or not", f["perfmon_event_seconds"].help)
         self.assertEqual(openmetrics.value(f, "perfmon_event_joules", event="blinks"),
                          0.5 * (4 * 31 + 6))

@@ -260,7 +260,7 @@ static void change_words(void)
 	}
 }
 
-/* What is called JSON is one JSON value after the other, whatever the names. */
+/* Output in JSON must be one JSON value after the other, whatever names it has. */
 static void check_json(FILE *f)
 {
 	int c;

@@ -21,6 +21,7 @@
 #include <unistd.h>
 #include "session.h"
 #include "guest/region_counts.h"
+#include "known_loop.h"
 
 enum { ROUNDS = 1000000, PER_ROUND = 4, PAGES = 4096 };
 
@@ -42,23 +43,6 @@ static const struct guest {
 };
 
 static const struct guest *guest;
-
-/* Four instructions a round. */
-__attribute__((noinline)) static void loop(unsigned long rounds)
-{
-#if defined(__arm__)
-	__asm__ volatile("1: nop\n\tnop\n\tsubs %0, %0, #1\n\tbne 1b" : "+r"(rounds) : : "cc");
-#elif defined(__aarch64__)
-	__asm__ volatile("1: nop\n\tnop\n\tsubs %0, %0, #1\n\tb.ne 1b" : "+r"(rounds) : : "cc");
-#elif defined(__riscv)
-	__asm__ volatile("1: nop\n\tnop\n\taddi %0, %0, -1\n\tbnez %0, 1b" : "+r"(rounds));
-#elif defined(__powerpc__)
-	__asm__ volatile("mtctr %0\n1: nop\n\tnop\n\tnop\n\tbdnz 1b" : "+r"(rounds) : : "ctr");
-#else
-	while (rounds--)
-		__asm__ volatile("");
-#endif
-}
 
 static bool near(uint64_t value, uint64_t wanted)
 {

@@ -24,6 +24,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "tap.h"
+#include "known_loop.h"
 
 enum { PAGES = 1000, PARTS = 3, ROUNDS = 1000000, PER_ROUND = 4 };
 
@@ -31,22 +32,6 @@ enum { PAGES = 1000, PARTS = 3, ROUNDS = 1000000, PER_ROUND = 4 };
 #define TEXTFILE "/tmp/truth.prom"
 
 /* ---- the programs ---------------------------------------------------------------------------- */
-
-__attribute__((noinline)) static void loop(unsigned long rounds)
-{
-#if defined(__arm__)
-	__asm__ volatile("1: nop\n\tnop\n\tsubs %0, %0, #1\n\tbne 1b" : "+r"(rounds) : : "cc");
-#elif defined(__aarch64__)
-	__asm__ volatile("1: nop\n\tnop\n\tsubs %0, %0, #1\n\tb.ne 1b" : "+r"(rounds) : : "cc");
-#elif defined(__riscv)
-	__asm__ volatile("1: nop\n\tnop\n\taddi %0, %0, -1\n\tbnez %0, 1b" : "+r"(rounds));
-#elif defined(__powerpc__)
-	__asm__ volatile("mtctr %0\n1: nop\n\tnop\n\tnop\n\tbdnz 1b" : "+r"(rounds) : : "ctr");
-#else
-	while (rounds--)
-		__asm__ volatile("");
-#endif
-}
 
 static void touch_pages(unsigned long n)
 {
@@ -154,7 +139,7 @@ static int run_pfm(const char *const *words)
 
 #define RUN(...) run_pfm((const char *const[]){ "pfm", __VA_ARGS__, NULL })
 
-/* What pfm printed, as comments, after a failure. */
+/* Prints the output of pfm as comments after a failure. */
 static bool show_unless(bool ok)
 {
 	for (const char *at = ok ? "" : said; *at;) {

@@ -272,7 +272,7 @@ STEPS = {
         "lib/profile/unwind/deferred_chains.c",
     },
     r"\bchains_complete\(": {"lib/profile/sample_visitor.c", "lib/profile/unwind/chains.c"},
-    # What belongs to a thread of the program that is measured: its open regions, and whether it
+    # State of a thread of the measured program: its open regions, and whether it
     # has seen that the default context is ready. All other state is an argument.
     r"\b(?:_Thread_local|__thread)\b": {"lib/context/opening.c", "lib/region/state.c",
                                          "lib/region/adapters/kokkos.c",

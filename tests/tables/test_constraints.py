@@ -249,7 +249,7 @@ REGISTERS = (
     ("amdzen4", "ex_ret_instr", "GLOBAL_CTRL", 1),
 )
 
-# What pfm show says of an event or a PMU.
+# Sentences of pfm show about an event or a PMU.
 TRAPS = (
     ("snb::MEM_LOAD_UOPS_RETIRED.L1_HIT", "the same counter of the other hyper-thread must be unused"),
     ("jkt::MEM_LOAD_UOPS_RETIRED.L1_HIT", "gives a thread half of the counters"),

@@ -19,7 +19,7 @@ enum judgement {
 	N_JUDGEMENTS
 };
 
-/* What a kernel should have counted in a turn, and what the event counted. */
+/* The expected number of a kernel in a turn, and the number that the event counted. */
 struct observation {
 	const struct truth_kernel *kernel;
 	struct truth_bounds expected;
@@ -28,7 +28,7 @@ struct observation {
 
 enum { OBSERVATIONS_MAX = 96, EVENT_TEXT_MAX = 320, REASON_MAX = 256, MEANING_MAX = 64 };
 
-/* What is known of an event. */
+/* The results of an event. */
 struct judged {
 	enum judgement judgement;
 	bool is_exact; /* of a right one: a kernel has an exact number */
@@ -74,7 +74,7 @@ struct kernel_memory {
 	const char *why[N_TRUTH_MEMORIES];
 };
 
-/* How many pairs of measurements each kernel has: some more make a long check more exact. */
+/* Pairs of measurements of each kernel: with more of them the judgement is more exact. */
 enum { QUICK_PAIRS = 3, USUAL_PAIRS = 5 };
 
 struct checker {

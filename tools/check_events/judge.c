@@ -46,7 +46,8 @@ struct deviation {
 	double error;
 };
 
-/* What an operation that the kernel does not have is compared with: the other kernels' numbers. */
+/* Computes the number that a kernel without the operation is compared with: the mean of the others.
+ */
 static double mean_expected(const struct event_check *c)
 {
 	double sum = 0;

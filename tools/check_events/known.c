@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What reports of other machines say of an event. */
+/* Looks up events in the reports of other machines. */
 #include "check_events/known.h"
 
 #include <stdio.h>

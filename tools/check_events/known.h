@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What reports of other machines say of an event: lib/events/truth. */
+/* Results of events in the reports of other machines (lib/events/truth). */
 #ifndef PFM_KNOWN_CHECKS_H
 #define PFM_KNOWN_CHECKS_H
 

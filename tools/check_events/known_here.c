@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What reports of other machines say of an event on this machine. */
+/* Finds the report of a machine like this one that has a result of an event. */
 #include "check_events/known.h"
 
 bool find_known_bias(const pfm_ctx_t *ctx, const char *text, char buf[KNOWN_TEXT_MAX])

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which events are checked: named ones, or those that have a meaning. */
+/* Selects the events to check: named ones, or those that have a meaning. */
 #include "check_events/check_events.h"
 #include "common/pfm.h"
 

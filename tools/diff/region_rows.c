@@ -87,8 +87,8 @@ static bool are_sums(const json_t *of)
 	       is_count_or_null(json_object_get(of, "variance"));
 }
 
-/* What is wrong with a row: values of another kind would be left out in silence. NULL if nothing
- * is. */
+/* Describes what is wrong with a row, as a value of another kind would be left out in silence. NULL
+ * if the row is right. */
 static const char *find_row_problem(const json_t *row)
 {
 	enum { MAX_RUN = 1000000 };

@@ -47,7 +47,7 @@ struct region_diff {
 bool is_region_file(const char *path)
 {
 	struct stat s;
-	/* What is read of a pipe is lost for the reader of recordings. */
+	/* Bytes read from a pipe are lost for the reader of recordings. */
 	FILE *in = stat(path, &s) == 0 && S_ISREG(s.st_mode) ? fopen(path, "re") : NULL;
 	int c = in ? getc(in) : EOF;
 

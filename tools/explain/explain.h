@@ -47,7 +47,7 @@ struct explain_evidence {
 	bool is_pretended;
 };
 
-/* What is known of a node. */
+/* The state of a node. */
 enum node_state {
 	NODE_HOLDS,  /* each condition holds over its whole interval */
 	NODE_FAILS,  /* a condition is false over its whole interval */
@@ -72,7 +72,7 @@ char *fill_text(const char *text, const struct explain_evidence *e, const char *
 
 /* ---- measuring ------------------------------------------------------------------------------- */
 
-/* What is measured: a program, or what runs already. */
+/* The target: a program to start, or tasks that run. */
 struct explain_target {
 	char *const *command; /* NULL: pid or all */
 	int pid;              /* 0: the whole system */

@@ -155,7 +155,7 @@ static void subtract_counts(const pfm_count_t *earlier, const pfm_count_t *later
 	}
 }
 
-/* What was counted between neighbouring readings; NULL without memory. */
+/* Computes the counts between neighbouring readings. NULL without memory. */
 static pfm_count_t *subtract_readings(const struct reading_series *r)
 {
 	const unsigned rounds = r->n - 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How long the tasks of a process waited for a CPU. */
+/* Reads how long the tasks of a process waited for a CPU. */
 #include "explain/queue.h"
 
 #include <dirent.h>

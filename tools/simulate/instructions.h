@@ -20,8 +20,8 @@ struct instruction_kind classify_arm64(const uint8_t *code);
 
 enum { UNKNOWN_NUMBER = -1 };
 
-/* What a straight sequence of instructions leaves in the register of the number of a system call,
- * and in that of the first argument. */
+/* The numbers that a sequence of instructions without a jump leaves in two registers: that of the
+ * number of a system call, and that of its first argument. */
 struct known_registers {
 	int64_t number, first; /* UNKNOWN_NUMBER */
 };

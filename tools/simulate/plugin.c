@@ -88,7 +88,7 @@ static struct simulated_thread *process_counts;
 static struct simulated_thread *threads[VCPUS];
 static struct simulated_thread lost_thread;
 static bool is_page_taken;
-/* What QEMU adds to addresses of the program. */
+/* The number that QEMU adds to addresses of the program. */
 static uintptr_t address_base;
 
 static struct simulated_thread *add_thread(unsigned vcpu)

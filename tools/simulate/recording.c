@@ -40,7 +40,7 @@ static uint64_t get_time(uint64_t mapping, unsigned step)
 	return mapping * TIMES + step + 1;
 }
 
-/* What the attributes add to records that are not samples: task and time. */
+/* Fields at the end of records that are not samples: task and time. */
 struct record_end {
 	uint32_t pid, tid;
 	uint64_t time;

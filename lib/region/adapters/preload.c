@@ -122,7 +122,7 @@ PAPI(PAPI_hl_stop, (void), ())
 
 /* ---- gcc's OpenMP ------------------------------------------------------------------------ */
 
-/* As the adapter has it. */
+/* The same declaration as in the adapter. */
 struct part {
 	void (*code)(void *data);
 	void *data, *region;

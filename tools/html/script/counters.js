@@ -68,7 +68,7 @@ function eventBins(event, n) {
 	return bins;
 }
 
-/* What the timeline draws below its lanes: { label, bins, show }. */
+/* Rows that the timeline draws below its lanes: { label, bins, show }. */
 function makeCounters(n) {
 	if (data.intervals)
 		return series.map((s) => ({

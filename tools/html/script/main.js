@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is shown, and what users do. */
+/* Starts the views and connects them with mouse and keyboard. */
 
 /* ---- everything together --------------------------------------------------------------------- */
 
