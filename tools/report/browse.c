@@ -451,7 +451,7 @@ static void obey_key(struct browser *b, int key)
 
 /* ---- the loop -------------------------------------------------------------------------------- */
 
-static volatile sig_atomic_t ended;
+static volatile sig_atomic_t ended, resized;
 
 static void on_end(int sig)
 {
@@ -461,7 +461,8 @@ static void on_end(int sig)
 
 static void on_resize(int sig)
 {
-	(void)sig; /* ends poll() */
+	(void)sig;
+	resized = 1;
 }
 
 static void catch_signals(void)
@@ -481,8 +482,11 @@ static void run_browser(struct browser *b)
 
 	catch_signals();
 	while (!b->is_over && !b->failed && !ended) {
+		resized = 0;
 		draw(b);
-		poll(&input, 1, -1);
+		/* A signal just before poll() does not end it. */
+		while (!ended && !resized && poll(&input, 1, 1000) == 0)
+			continue;
 		for (int key; !b->is_over && (key = screen_read_key()) != KEY_NOTHING;)
 			if (b->is_searching)
 				obey_search_key(b, key);
