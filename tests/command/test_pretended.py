@@ -7,11 +7,13 @@ import io
 import json
 import os
 import re
+import subprocess
 import tempfile
 import unittest
 
 from tap import main
 from test_pretend import PFM, REGIONS, WHY, WORK, pretend, run
+from waiting import wait_until
 
 # Cycles of a nanosecond, and instructions of a cycle, by the model of each machine's family.
 SPEEDS = {"skl": (3, 2), "spr": (3, 2), "adl": (3, 2), "amdzen2": (3, 2), "amdzen5": (3, 2),
@@ -27,6 +29,15 @@ def on_each_machine(test):
             with self.subTest(cpu=cpu):
                 test(self, cpu)
     return run_all
+
+
+def read(path):
+    """The text of a file that may not be there yet."""
+    try:
+        with open(path, encoding="ascii") as f:
+            return f.read()
+    except FileNotFoundError:
+        return ""
 
 
 def objects(text):
@@ -120,12 +131,11 @@ class Machines(unittest.TestCase):
         self.assertRegex(done.stdout, r"\d% \+-", done.stderr)
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "x.prom")
-            done = pretend(cpu, "timeout", "1", PFM, "serve", "-e", "cycles", "--interval", "200",
-                           "--textfile", path)
-            if not os.path.exists(path):
-                self.skipTest(done.stderr)
-            with open(path, encoding="ascii") as f:
-                text = f.read()
+            words = [PFM, "pretend", "--cpu", cpu, "--", PFM, "serve", "-e", "cycles",
+                     "--interval", "200", "--textfile", path]
+            with subprocess.Popen(words, stderr=subprocess.DEVNULL) as p:
+                text = wait_until(lambda: read(path), "the file of the service")
+                p.terminate()
         rank = re.search(r"(\d+) pretended", text)[1]
         self.assertRegex(text, r"perfmon_event_quality_rank\{event=\"cycles.* %s\n" % rank)
 

@@ -66,8 +66,9 @@ def run(wrapper, command, env, seconds):
 
 def cases(lines, fault, status):
     """(ok, text, remarks) of every case. cmocka writes a skipped test as 'not ok N # SKIP name'; a
-    line '# SKIP why' before it is the reason."""
-    planned, n, bad, remarks, why = None, 0, 0, [], ""
+    line '# SKIP why' before it is the reason. The remarks of a failed case are the lines before it
+    and those after it, where cmocka has its reasons."""
+    planned, n, bad, remarks, why, failed = None, 0, 0, [], "", None
     reports = [line for line in lines if re.match(r"==\d+==|SUMMARY: ", line)]
     for line in lines:
         plan = re.match(r"1\.\.(\d+)", line)
@@ -79,6 +80,9 @@ def cases(lines, fault, status):
                     "#")[2].strip() and "# " + line.partition("#")[2].strip(), []
                 return
         elif case:
+            if failed:
+                yield False, failed[0], failed[1] + remarks
+            failed = None
             n += 1
             text = case[2]
             skip = re.match(r"# SKIP\s*(.*)", text, re.I)
@@ -86,12 +90,17 @@ def cases(lines, fault, status):
                 text = "%s # SKIP %s" % (skip[1], why or "not to be had here")
             ok = not case[1] or bool(re.search(r"# SKIP", text, re.I))
             bad += not ok
-            yield ok, text, remarks if not ok else []
+            if ok:
+                yield ok, text, []
+            else:
+                failed = text, remarks
             remarks, why = [], ""
         else:
             reason = re.match(r"# SKIP\s*(.*)", line)
             why = reason[1] if reason else why
             remarks.append(line)
+    if failed:
+        yield False, failed[0], failed[1] + remarks
     if fault is None and status < 0:
         fault = "died of signal %d" % -status
     if fault is None and status and not bad:
