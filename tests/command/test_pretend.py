@@ -83,6 +83,21 @@ def obstacle():
     return None if done.returncode == 0 else done.stderr.strip() or "pfm pretend fails"
 
 
+# Runs a program in a chroot whose root is no place of a mount: a folder with the folders of this
+# machine, whose mounts are shared. Then lists the folder outside of the chroot.
+CHROOT = """
+mount --make-rshared / && mount -t tmpfs base "$PWD" && cd "$PWD" && mkdir root && cd root || exit
+for entry in /*; do
+    if [ -L "$entry" ]; then cp -P "$entry" .
+    elif [ -d "$entry" ]; then mkdir ".$entry" && mount --rbind "$entry" ".$entry"
+    fi
+done
+chroot . "$@"
+echo outside
+ls /sys/bus/event_source
+"""
+
+
 WHY = obstacle()
 
 
@@ -138,6 +153,17 @@ class Files(unittest.TestCase):
     def test_this_machine_stays_as_it_is(self):
         pretend("skl", "true")
         self.assertFalse(os.path.exists("/sys/bus/event_source/pretended"))
+
+    @unittest.skipIf(os.geteuid() or not shutil.which("unshare"), "only root can use a chroot")
+    def test_a_chroot_has_files_of_its_own(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done = run("unshare", "--mount", "sh", "-c", CHROOT, "sh", PFM, "pretend", "--cpu",
+                       "skl", "--", "ls", "/sys/bus/event_source", cwd=folder)
+        if "mount" in done.stderr.partition("pfm pretend")[0]:
+            self.skipTest("no mounts of one's own here: " + done.stderr.strip())
+        inside, _, outside = done.stdout.partition("outside")
+        self.assertIn("pretended", inside, done.stderr)
+        self.assertNotIn("pretended", outside)
 
     def test_the_status_is_that_of_the_program(self):
         self.assertEqual(pretend("skl", "sh", "-c", "exit 7").returncode, 7)

@@ -120,13 +120,36 @@ static bool replace_paranoid(const struct pretend_machine *m)
 
 /* ---- all files ------------------------------------------------------------------------------- */
 
+/* Nobody outside sees what is mounted over @path afterwards: the mount that holds it becomes
+ * private. It is the nearest folder above that is a place of a mount. */
+static bool make_mount_private(const char *path)
+{
+	char at[256];
+
+	for (snprintf(at, sizeof(at), "%s", path); *at; *strrchr(at, '/') = '\0') {
+		if (!mount(NULL, at, NULL, MS_PRIVATE, NULL))
+			return true;
+		if (errno != EINVAL)
+			return false;
+	}
+	return false;
+}
+
+/* In a chroot, "/" is not the place of a mount. */
+static bool make_mounts_private(void)
+{
+	return !mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+	       (errno == EINVAL && make_mount_private(SYSFS_FOLDER) &&
+	        make_mount_private(CPUINFO) && make_mount_private(PARANOID));
+}
+
 bool enter_pretend_files(const struct pretend_machine *m, const struct model *model)
 {
 	int err;
 
 	if (!enter_namespaces())
 		return false;
-	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+	if (!make_mounts_private() ||
 	    mount("pretend", SYSFS_FOLDER, "tmpfs", MS_NOSUID | MS_NODEV, "mode=755"))
 		return report("cannot mount files over " SYSFS_FOLDER, errno);
 	err = write_pretend_sysfs(m, model, SYSFS_FOLDER);
