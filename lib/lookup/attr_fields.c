@@ -62,14 +62,18 @@ bool pfmi_lookup_is_modifier(const struct table *t, struct slice word)
 	return find_box_modifier(t, word) >= 0;
 }
 
-/* The modifier that one of libpfm's short names represents, or -1. */
-static int find_abbreviated_field(const struct table *t, struct slice word)
+/* The modifier that one of libpfm's short names represents, or -1. libpmc has no short names. */
+static int find_short_field(const struct attr_reader *r)
 {
+	const struct table *t = r->event->table;
+
+	if (attr_is_libpmc(r))
+		return -1;
 	for (unsigned i = 0; i < sizeof(field_abbreviations) / sizeof(field_abbreviations[0]);
 	     i++) {
 		unsigned at;
 
-		if (!attr_is_word(word, field_abbreviations[i].word))
+		if (!attr_is_word(r->attr.name, field_abbreviations[i].word))
 			continue;
 		at = table_get_key_field_plus1(t, field_abbreviations[i].key);
 		return at && table_fields(t)[at - 1].is_modifier ? (int)at - 1 : -1;
@@ -96,21 +100,22 @@ int pfmi_attr_find_exact_field(const struct attr_reader *r)
 
 int pfmi_attr_search_field(const struct attr_reader *r)
 {
-	int field;
 	const struct table *t = r->event->table;
+	int field = -1;
 
 	/* The kernel's format files call the code "event". */
 	if (r->spec->form == SPEC_PERF && table_get_key_field_plus1(t, KEY_CODE) &&
 	    is_event_term(r->attr.name))
 		return (int)table_get_key_field_plus1(t, KEY_CODE) - 1;
-	/* A kernel's PMU may have fields "edge" and "e". */
-	field = pfmi_attr_find_exact_field(r);
-	if (field >= 0)
-		return field;
-	if (attr_is_libpmc(r))
-		return -1;
-	field = find_abbreviated_field(t, r->attr.name);
-	return field >= 0 ? field : find_box_modifier(t, r->attr.name);
+	/* Most short names are libpfm's, which costs no search; but a kernel's PMU may have fields
+	 * "edge" and "e". */
+	if (!(t->flags & TABLE_FROM_KERNEL))
+		field = find_short_field(r);
+	if (field < 0)
+		field = pfmi_attr_find_exact_field(r);
+	if (field < 0 && t->flags & TABLE_FROM_KERNEL)
+		field = find_short_field(r);
+	return field >= 0 || attr_is_libpmc(r) ? field : find_box_modifier(t, r->attr.name);
 }
 
 /* Do the fields share bits ("config" and "event")? */
