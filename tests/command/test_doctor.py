@@ -12,10 +12,14 @@ import resource
 import shutil
 import struct
 import subprocess
+import sys
 import tempfile
 import unittest
 
 import tap
+
+sys.path.append(os.path.join(os.path.dirname(tap.__file__), "support"))
+from readable_copy import ReadableCopy  # noqa: E402
 
 PFM = os.environ.get("PFM", "pfm")
 BUILD = os.environ.get("PERFMON_BUILD", "")
@@ -211,18 +215,12 @@ class Here(unittest.TestCase):
         level = int(open("/proc/sys/kernel/perf_event_paranoid", encoding="ascii").read())
         if os.geteuid() or not shutil.which("setpriv") or level < 1 or level > 2:
             self.skipTest("not root, or a level at which capabilities do not matter so")
-        with tempfile.TemporaryDirectory() as folder:
-            os.chmod(folder, 0o755)
-            pfm = shutil.copy(PFM, folder)
-            for name in os.listdir(os.path.join(BUILD, "lib")):
-                if name.startswith("libperfmon.so") and os.path.isfile(
-                        os.path.join(BUILD, "lib", name)):
-                    shutil.copy(os.path.join(BUILD, "lib", name), folder)
-            r = subprocess.run([
-                "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", *words, pfm,
-                "doctor", "--json"
-            ], cwd="/", text=True, env=dict(CLEAN, LD_LIBRARY_PATH=folder), capture_output=True,
-                               timeout=60)
+        copy = ReadableCopy(PFM)
+        self.addCleanup(copy.remove)
+        r = subprocess.run([
+            "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", *words, copy.path(PFM),
+            "doctor", "--json"
+        ], cwd="/", text=True, env=copy.environment(CLEAN), capture_output=True, timeout=60)
         self.assertEqual(r.returncode, 0, r.stderr)
         return {o["check"]: o for o in map(json.loads, r.stdout.splitlines())}, level
 

@@ -27,7 +27,7 @@ PMUC = os.environ.get("PERFMON_PMUC", os.path.join(SOURCE, "compiler/pmuc.py"))
 REFUSED = ("pfm dispatch --pmu coreduo Mul Div", "pfm encode neoverse_n1::L2D_CACHE_REFIL")
 # Lines for a machine that counts run until they are interrupted, or need rights: they may end with
 # "nothing could be counted".
-OPEN_END = re.compile(r"^pfm (stat|record|top)\b.* (-a|-p \d+|-C \S+|-I \d+)\b"
+OPEN_END = re.compile(r"^pfm (stat|record|top|explain)\b.* (-a|-p \d+|-C \S+|-I \d+)\b"
                       r"|^pfm (serve\b|agent\b|regions\b|top$)|^pfm-exporter\b")
 # Whether a change is significant depends on the samples; whether an event can be sampled, on the
 # machine.
@@ -108,8 +108,13 @@ def of_page(text):
 
 
 class Examples(unittest.TestCase):
+    typed = set()    # lines that several documents have are typed once
+
     @classmethod
     def setUpClass(cls):
+        done = subprocess.run([PFM, "pretend", "--cpu", "skl", "--", "true"], capture_output=True,
+                              text=True, check=False)
+        cls.no_pretence = done.stderr.strip() if done.returncode else None
         cls.folder = tempfile.mkdtemp(prefix="perfmon-examples-")
         cls.bin = os.path.join(cls.folder, "bin")
         os.makedirs(cls.bin)
@@ -191,8 +196,13 @@ class Examples(unittest.TestCase):
             if ELSEWHERE.match(line):
                 continue
             n += 1
+            if line in self.typed:
+                continue
+            self.typed.add(line)
             with self.subTest(line):
-                done = self.type(line, "2" if OPEN_END.match(line) else "60")
+                if line.startswith("pfm pretend ") and self.no_pretence:
+                    self.skipTest(self.no_pretence)
+                done = self.type(line, "1" if OPEN_END.match(line) else "60")
                 wanted = (0, 1, 124) if OPEN_END.match(line) else (
                     0, 1) if EITHER.match(line) else (1, ) if line in REFUSED else (0, )
                 self.assertIn(done.returncode, wanted,

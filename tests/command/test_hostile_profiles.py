@@ -25,6 +25,7 @@ sys.path[:0] = [HERE, os.path.join(HERE, "support")]
 import dwarf_writer as dwarf  # noqa: E402
 import elf_writer as elf  # noqa: E402
 import tap  # noqa: E402
+from readable_copy import ReadableCopy  # noqa: E402
 from instructions import count_instructions  # noqa: E402
 from test_record import Crafted, crafted_program  # noqa: E402
 from test_symbols import START, Recording, record_of_another_kernel  # noqa: E402
@@ -256,6 +257,8 @@ class Trust(Folder):
         if os.geteuid() or not shutil.which("setpriv"):
             self.skipTest("only root has files and processes of several users")
         os.chmod(self.folder, 0o1777)
+        self.copy = ReadableCopy(PFM)
+        self.addCleanup(self.copy.remove)
 
     def own(self, path, owner):
         os.chown(path, owner, owner)
@@ -282,8 +285,9 @@ class Trust(Folder):
 
     def function(self, path, asks):
         words = [] if asks == 0 else ["setpriv", "--reuid=%d" % asks, "--clear-groups"]
-        done = subprocess.run([*words, PFM, "report", "--json", "--source", path],
-                              capture_output=True, text=True, check=False, timeout=60)
+        done = subprocess.run([*words, self.copy.path(PFM), "report", "--json", "--source", path],
+                              capture_output=True, text=True, check=False, timeout=60,
+                              env=self.copy.environment())
         self.assertEqual(done.returncode, 0, done.stderr)
         self.messages = done.stderr
         return json.loads(done.stdout)
@@ -377,8 +381,9 @@ class Trust(Folder):
 
     def ask(self, user, *arguments):
         words = [] if user == 0 else ["setpriv", "--reuid=%d" % user, "--clear-groups"]
-        done = subprocess.run([*words, PFM, *arguments], capture_output=True, text=True,
-                              check=False, timeout=60, stdin=subprocess.DEVNULL)
+        done = subprocess.run([*words, self.copy.path(PFM), *arguments], capture_output=True,
+                              text=True, check=False, timeout=60, stdin=subprocess.DEVNULL,
+                              env=self.copy.environment())
         self.assertEqual(done.returncode, 0, done.stderr)
         return done
 

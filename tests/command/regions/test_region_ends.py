@@ -16,8 +16,10 @@ import tempfile
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [os.path.join(HERE, ".."), os.path.join(HERE, "..", "..")]
+sys.path[:0] = [os.path.join(HERE, ".."), os.path.join(HERE, "..", ".."),
+                os.path.join(HERE, "..", "..", "support")]
 import tap  # noqa: E402
+from readable_copy import ReadableCopy  # noqa: E402
 
 PFM = os.environ.get("PFM", "pfm")
 PROGRAM = os.path.join(os.environ.get("REGION_PROGRAMS", ""), "marked_ends")
@@ -143,8 +145,11 @@ class Ends(unittest.TestCase):
 
     @unittest.skipUnless(os.geteuid() == 0 and shutil.which("setpriv"), "needs root")
     def test_process_that_has_changed_its_user(self):
+        copy = ReadableCopy(PROGRAM)
+        self.addCleanup(copy.remove)
         for how in ("return", "_exit"):
-            rows, _, _ = count("setpriv", "--reuid=65534", "--clear-groups", PROGRAM, "end", how)
+            rows, _, _ = count("setpriv", "--reuid=65534", "--clear-groups", copy.path(PROGRAM),
+                               "end", how, env=copy.environment(CLEAN))
             self.assertEqual([(r["visits"], faults(r)) for r in of(rows, "work")], [(3, 6)])
 
     @unittest.skipUnless(os.geteuid() == 0 and shutil.which("unshare"), "needs root")
