@@ -227,3 +227,15 @@ bool waits_is_event(const pfm_session_t *session, unsigned i)
 	       info.attr.type == PERF_TYPE_SOFTWARE &&
 	       info.attr.config == PERF_COUNT_SW_CONTEXT_SWITCHES;
 }
+
+const char *waits_describe_sources(const pfm_session_t *session)
+{
+	pfm_count_info_t info = PFM_INIT(info);
+
+	for (unsigned i = 0; i < pfm_session_size(session); i++)
+		if (pfm_describe_count(session, i, &info) == PFMLIB_SUCCESS &&
+		    strncmp(info.name, WAKING_EVENT, strlen(WAKING_EVENT)) == 0)
+			return "Waits are from records of context switches, who ended them from "
+			       "the tracepoint " WAKING_EVENT ".";
+	return "Waits are from records of context switches; who ended them was not recorded.";
+}

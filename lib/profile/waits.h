@@ -8,6 +8,9 @@
 #include <stdint.h>
 #include <perfmon/sampling.h>
 
+/* The tracepoint of whoever ends a wait. */
+#define WAKING_EVENT "sched:sched_waking"
+
 struct profile_messages;
 struct waits;
 
@@ -30,5 +33,7 @@ uint64_t waits_get_running(const struct waits *w, const char *name);
 uint64_t waits_count_unended(const struct waits *w);
 /* Is event @i of the session the one whose samples begin waits? */
 bool waits_is_event(const pfm_session_t *session, unsigned i);
+/* Says what the waits of the session are known from, in a sentence. */
+const char *waits_describe_sources(const pfm_session_t *session);
 
 #endif

@@ -144,6 +144,8 @@ class Waits(Folder):
         table = self.pfm("report", "--off-cpu", "--task", "waiter", "w.data").stdout
         self.assertRegex(table, r"s on CPUs, \d+\.\d{3} s of waiting, of all tasks together\n")
         self.assertRegex(table, r"(?m)^ *\d+\.\d\d% +\d+\.\d ms +\d+  lock +waiter +\S+$")
+        if "not recorded" not in table:
+            self.assertIn("switches, who ended them from the tracepoint sched:sched_waking.\n", table)
         folded = self.pfm("report", "--off-cpu", "--folded", "w.data").stdout
         self.assertRegex(folded, r"(?m)^waiter;.*futex.*_\[k\] \d+$")
         for name in "folded", "json":
@@ -262,6 +264,9 @@ class Switches(Folder):
         packed = base64.b64decode(recording["samples"]["weight"])
         self.assertEqual((recording["samples"]["n"], packed[0] & 127 | packed[1] << 7), (1, 2000))
         self.assertEqual(recording["events"][0]["unit"], "nanoseconds")
+        said = "Waits are from records of context switches; who ended them was not recorded."
+        self.assertEqual(recording["waits"], said)
+        self.assertIn("\n" + said + "\n", self.pfm("report", "--off-cpu", "w.data").stdout)
 
     def test_a_wait_that_does_not_end_is_as_long_as_the_recording(self):
         self.leave(0x1004, 1000)

@@ -10,6 +10,7 @@
 #include "export/export.h"
 #include "html/packed.h"
 #include "html/page_code.h"
+#include "profile/waits.h"
 
 struct page_sample {
 	uint64_t time, weight;
@@ -288,6 +289,8 @@ static void put_about(struct exporter *e, struct json *j)
 	         ((const struct page_data *)e->state)->n,
 	         (double)time_span_length(&r->sampled) / 1e9);
 	put_text(j, "about", text);
+	if (r->waits)
+		put_text(j, "waits", waits_describe_sources(r->session));
 	put_text(j, "quality", get_profile_quality(&r->losses));
 	put_text(j, "losses",
 	         is_profile_complete(&r->losses) ? "" : print_profile_losses(&r->losses, losses));

@@ -12,8 +12,6 @@
 #include "profile/waits.h"
 #include "report/view.h"
 
-#define WAKING_EVENT "sched:sched_waking"
-
 /* The bit of the first argument of a system call in masks of registers. */
 #if defined(__x86_64__)
 enum { ARGUMENT_BIT = 5 }; /* di */

@@ -236,8 +236,10 @@ static void put_rows(const struct report_job *job, const struct wait_rows *rows)
 		return;
 	if (!job->json)
 		printf("%.3f s on CPUs, %.3f s of waiting, of all tasks together\n"
+		       "%s\n"
 		       "  share          time   samples  cause      task             function\n",
-		       (double)(all - waited) / 1e9, (double)waited / 1e9);
+		       (double)(all - waited) / 1e9, (double)waited / 1e9,
+		       waits_describe_sources(job->profile.session));
 	for (size_t i = 0; i < shown; i++)
 		if (job->json)
 			put_row_json(&rows->list[i], all);

@@ -213,6 +213,8 @@ function showHead() {
 			: `${list.length} recordings, ${n.toLocaleString("en")} samples`)));
 		if (list.length === 1 && list[0].quality)
 			$("about").append(element("li", {}, prefix + "quality: " + list[0].quality));
+		if (list.length === 1 && list[0].waits)
+			$("about").append(element("li", {}, prefix + list[0].waits));
 		for (const r of list)
 			if (r.losses)
 				$("about").append(element("li", { class: "loss" },
