@@ -2,7 +2,9 @@
 #include "common/profile_messages.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include "common/http_url.h"
 #include "common/pfm.h"
 #include "profile/messages.h"
 #include "common/progress.h"
@@ -81,4 +83,12 @@ void report_profile_losses(const struct profile *p, const char *path)
 		fprintf(stderr, "pfm %s: %s%s%llu samples are left out: their event is unknown\n",
 		        get_running_command(), name, colon,
 		        (unsigned long long)p->losses.without_event);
+}
+
+void use_symbols(struct profile_options *o, const char *where)
+{
+	if (is_http_url(where))
+		setenv("DEBUGINFOD_URLS", where, 1);
+	else
+		o->symbol_folder = where;
 }

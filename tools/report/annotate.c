@@ -11,7 +11,7 @@
 #include "base/text_output.h"
 #include "common/profile_messages.h"
 
-enum { OPT_JSON = LONG_ONLY, OPT_TASK, OPT_DEBUG_FOLDER };
+enum { OPT_JSON = LONG_ONLY, OPT_TASK, OPT_DEBUG_FOLDER, OPT_SYMBOLS };
 
 static const struct command_option options[] = {
 	{ OPT_JSON, "json", NULL, "one JSON object for each instruction that has samples" },
@@ -19,6 +19,8 @@ static const struct command_option options[] = {
 	{ OPT_TASK, "task", "NAME", "only samples of this task; * and ? are wildcards" },
 	{ OPT_DEBUG_FOLDER, "debug-dir", "DIR",
 	  "folder of separate debug files; default /usr/lib/debug" },
+	{ OPT_SYMBOLS, "symbols", "DIR|URL",
+	  "folder of programs and debug files by build id, or a server of them (debuginfod)" },
 	{ 0, NULL, NULL, NULL }
 };
 
@@ -345,6 +347,7 @@ static int run_annotate(struct command_args *args)
 		case OPT_JSON: job.json = true; break;
 		case 'e': job.event = value; break;
 		case OPT_TASK: job.options.task = value; break;
+		case OPT_SYMBOLS: use_symbols(&job.options, value); break;
 		default: job.options.debug_folder = value; break;
 		}
 	if (id < 0)

@@ -8,7 +8,6 @@
 #include "report/browse.h"
 #include "report/view.h"
 #include "base/text_output.h"
-#include "common/http_url.h"
 #include "common/screen.h"
 #include "common/profile_messages.h"
 
@@ -386,12 +385,7 @@ static int apply_option(struct command_args *args, struct report_job *job, int i
 	case OPT_LOCKS: job->shows_locks = true; break;
 	case OPT_STDIO: job->is_plain = true; break;
 	case OPT_WAKERS: job->shows_wakers = true; break;
-	case OPT_SYMBOLS:
-		if (is_http_url(value))
-			setenv("DEBUGINFOD_URLS", value, 1);
-		else
-			job->options.symbol_folder = value;
-		break;
+	case OPT_SYMBOLS: use_symbols(&job->options, value); break;
 	case OPT_TIME:
 		if (!read_time_range(value, &job->options.from, &job->options.to))
 			return args->status = report_usage_error(
