@@ -41,7 +41,9 @@ struct profile_place {
 	uint64_t children_samples,
 		children_weight; /* that have the place anywhere in their stack */
 	uint64_t stamp;          /* the stack that was added last to children_samples */
-	uint64_t start, end;     /* with file_addresses: of the function, 0 if it has no name */
+	uint64_t start, end;     /* with file_addresses or code_ranges: of the function, 0 if it has
+	                            no name */
+	uint32_t code;           /* with code_ranges: path of the file that has the function */
 	uint32_t counts;         /* with metrics: its block of profile.counts; 0: nothing */
 };
 
@@ -106,6 +108,7 @@ struct profile_options {
 	bool merge_unnamed;        /* functions without a name are one for each object */
 	bool merge_missing;        /* merge_unnamed, of files that are gone or have changed */
 	bool file_addresses;       /* addresses, and names of objects, are those of files */
+	bool code_ranges;          /* places have the addresses of their functions */
 	bool metrics; /* all events have the same places, which count each; a weight is a sample */
 	bool innermost_only; /* call chains are neither read nor unwound */
 	bool no_lines;       /* no source lines and inlined functions */

@@ -29,8 +29,10 @@ struct frames {
 /* Names of code: the members of a place that depend on the address. */
 struct code_names {
 	uint32_t object, function, inlined, source, build_id;
-	uint64_t shown;               /* the address: of the file, where there is one */
-	uint64_t address, start, end; /* with file_addresses, if @end is not 0 */
+	uint64_t shown;      /* the address: of the file, where there is one */
+	uint64_t address;    /* with file_addresses, if @end is not 0 */
+	uint64_t start, end; /* with file_addresses or code_ranges */
+	uint32_t code;       /* with code_ranges */
 };
 
 /* An address whose names are known: the offset in a file, in whatever processes it is mapped, or

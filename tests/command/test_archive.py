@@ -190,14 +190,16 @@ class Archive(unittest.TestCase):
         threading.Thread(target=server.serve_forever, daemon=True).start()
         self.addCleanup(server.server_close)
         self.addCleanup(server.shutdown)
-        env = {**os.environ, "DEBUGINFOD_CACHE_PATH": os.path.join(self.folder, "cache")}
-        env.pop("DEBUGINFOD_URLS", None)
-        done = subprocess.run([PFM, "report", "--symbols",
-                               "http://127.0.0.1:%d/" % server.server_address[1], "run.data"],
-                              cwd=self.folder, env=env, capture_output=True, text=True,
-                              timeout=60, check=False)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn(" hot\n", done.stdout)
+        url = "http://127.0.0.1:%d/" % server.server_address[1]
+        for command, files, said in (("report", ["run.data"], " hot\n"),
+                                     ("annotate", ["hot", "run.data"], " samples in hot of "),
+                                     ("diff", ["run.data", "run.data"], " hot\n")):
+            env = {**os.environ, "DEBUGINFOD_CACHE_PATH": os.path.join(self.folder, command)}
+            env.pop("DEBUGINFOD_URLS", None)
+            done = subprocess.run([PFM, command, "--symbols", url, *files], cwd=self.folder,
+                                  env=env, capture_output=True, text=True, timeout=60, check=False)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn(said, done.stdout)
 
     def test_dumps_of_compilers_are_in_the_archive(self):
         path = os.path.join(self.folder, "jit-5.dump")

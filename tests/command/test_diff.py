@@ -57,6 +57,12 @@ class Events(Crafted):
         self.time += 1
         return struct.pack("<IIQQ", pid, pid, self.time, 1)
 
+    def map_whole(self, pid, start, name):
+        """A file from its first byte on."""
+        name += bytes(8 - len(name) % 8)
+        self.record(
+            1, struct.pack("<IIQQQ", pid, pid, start, 0x100000, 0) + name + self.trailer(pid))
+
     def add(self, number, address, weight):
         self.time += 1000000
         self.record(9, struct.pack("<QQIIQQ", number, address, 5, 5, self.time, weight))
@@ -366,6 +372,41 @@ class Diff(unittest.TestCase):
         for wrong in "500,", "0,1", "1,-1", "1,2,3", "nan,1", "inf,1":
             self.assertEqual(self.pfm("--normalize", wrong, "0.data", "1.data").returncode, 2)
 
+    def write_visits(self, name, visits):
+        """What pfm record --regions writes: regions, each in the one before."""
+        path = os.path.join(self.folder, "%d.data.regions" % name)
+        self.addCleanup(lambda: os.path.exists(path) and os.unlink(path))
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(json.dumps({"program": "work", "process": 5}) + "\n")
+            for region, parent, n in visits:
+                f.write(json.dumps({
+                    "region": region, "parent": parent, "thread": "all", "visits": n,
+                    "outermost": n, "wall_ns": {"inclusive": 1, "visits": n}
+                }) + "\n")
+
+    def test_counts_for_each_visit_of_a_region(self):
+        self.write(0, [1000, 2000])
+        self.write(1, [3000, 3000])
+        missing = self.pfm("--per", "solve visit", "0.data", "1.data")
+        self.assertEqual((missing.returncode, missing.stdout), (2, ""))
+        self.assertIn("0.data.regions: No such file or directory; record visits with 'pfm record "
+                      "--regions'", missing.stderr)
+        self.write_visits(0, [("all", None, 1), ("solve", "all", 400), ("solve", "retry", 100)])
+        self.write_visits(1, [("all", None, 1), ("solve", "all", 1500)])
+        rows = self.rows("--per", "solve visit")
+        self.assertAlmostEqual(rows["f0"]["change"], 0)
+        self.assertAlmostEqual(rows["f1"]["change"], -1 / 3)
+        self.assertTrue(rows["f1"]["significant"])
+        self.assertAlmostEqual(rows[None]["change"], -1 / 3)
+        for unit in "sort visit", "region visit":
+            wrong = self.pfm("--per", unit, "0.data", "1.data")
+            self.assertEqual((wrong.returncode, wrong.stdout), (2, ""))
+            self.assertIn("expected a region of 0.data before ' visit', got '%s'; it has visited "
+                          "all, solve\n" % unit, wrong.stderr)
+        for name in 0, 1:
+            self.write_visits(name, [("loop", None, 500 + 1000 * name)])
+        self.assertAlmostEqual(self.rows("--per", "region visit")["f1"]["change"], -1 / 3)
+
     def test_counts_for_each_second(self):
         self.write(0, [1000, 500])
         self.write(1, [3000, 1500])    # three times as long
@@ -566,6 +607,131 @@ int main(void)
 	return 0;
 }
 """
+
+
+# Functions with two names, of which one was changed a little, and two that differ.
+RENAMED = """
+#define OUT __attribute__((noinline, noclone))
+OUT unsigned FIRST(const char *text, unsigned start)
+{
+	unsigned hash = start;
+	for (const char *c = text; *c; c++) {
+		if (*c == ' ')
+			continue;
+		hash = (hash << 5) + hash + (unsigned char)*c;
+		hash ^= hash >> 11;
+		CHANGE
+	}
+	return hash ? hash : 1;
+}
+OUT int SECOND(int *list, int n)
+{
+	int swaps = 0;
+	for (int i = 1; i < n; i++)
+		for (int k = i; k > 0 && list[k - 1] > list[k]; k--) {
+			int kept = list[k];
+			list[k] = list[k - 1];
+			list[k - 1] = kept;
+			swaps++;
+		}
+	return swaps;
+}
+#ifdef OLD
+OUT long only_old(long n) { long sum = 0; while (n > 1) { sum += n % 7; n = n % 2 ? 3 * n + 1 : n / 2; } return sum; }
+#else
+OUT double only_new(double x, int n) { double y = x; for (int i = 0; i < n; i++) y = y * x + i / (y + 2); return y; }
+#endif
+OUT int stays(int n) { return n * 3; }
+int _start(void)
+{
+	int list[] = { 3, 1, 2 };
+	return (int)FIRST("text", 7) + SECOND(list, 3) + stays(4);
+}
+"""
+
+
+@unittest.skipIf(sys.byteorder == "big", "recordings of this order are not crafted")
+class Renamed(unittest.TestCase):
+    """Functions that one side alone has are offered by their code, and stay apart."""
+
+    def setUp(self):
+        if not shutil.which("gcc") or os.uname().machine not in ("x86_64", "aarch64"):
+            self.skipTest("no C compiler (Debian: gcc) for a processor whose code is compared")
+        self.folder = tempfile.mkdtemp(prefix="perfmon-renamed-")
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.make("0", "-DOLD", "-DFIRST=hash_text", "-DSECOND=sort_rows", "-DCHANGE=")
+        self.make("1", "-DFIRST=digest", "-DSECOND=order_rows", "-DCHANGE=hash+=3;")
+
+    def make(self, side, *args):
+        """A program, and a recording with 100 samples in each of its functions."""
+        source, program = (os.path.join(self.folder, n) for n in ("work.c", side + "/work"))
+        os.mkdir(os.path.dirname(program))
+        with open(source, "w", encoding="utf-8") as f:
+            f.write(RENAMED)
+        subprocess.run(["gcc", "-O1", "-nostdlib", "-static", "-no-pie", "-fcf-protection=none",
+                        "-Wl,-z,noseparate-code", *args, "-o", program, source], check=True)
+        listed = subprocess.run(["nm", "-f", "posix", program], capture_output=True, text=True,
+                                check=True).stdout
+        made = Events()
+        made.attr()
+        made.comm(5, b"work")
+        made.map_whole(5, 0x10000000, program.encode())
+        base = self.first_address(program)
+        for line in listed.splitlines():
+            name, kind, address = line.split()[:3]
+            if kind in "Tt" and name not in ("_start", "main"):
+                for _ in range(100):
+                    made.add(1, 0x10000000 + int(address, 16) - base, 1000)
+        made.write(os.path.join(self.folder, side + ".data"))
+
+    def first_address(self, program):
+        """That of the first segment, which begins with the file."""
+        listed = subprocess.run(["readelf", "-lW", program], capture_output=True, text=True,
+                                check=True).stdout
+        return int(next(line.split()[2] for line in listed.splitlines()
+                        if line.split()[:2] == ["LOAD", "0x000000"]), 16)
+
+    def diff(self, *args, status=0):
+        done = subprocess.run([PFM, "diff", *args, "0.data", "1.data"], cwd=self.folder,
+                              capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual(done.returncode, status, done.stderr)
+        return done
+
+    def test_functions_with_code_that_is_alike_are_offered(self):
+        rows = list(map(json.loads, self.diff("--json").stdout.splitlines()))
+        offers = {r["old"]["function"]: r for r in rows if "offered" in r}
+        self.assertEqual({name: o["new"]["function"] for name, o in offers.items()},
+                         {"hash_text": "digest", "sort_rows": "order_rows"})
+        self.assertEqual(offers["sort_rows"]["alike"], 1)
+        self.assertGreater(offers["hash_text"]["alike"], 0.7)
+        self.assertLess(offers["hash_text"]["alike"], 1)
+        alone = {r["function"] for r in rows if "offered" not in r and
+                 0 in (r["old"]["samples"], r["new"]["samples"])}
+        self.assertEqual(alone, {"hash_text", "digest", "sort_rows", "order_rows", "only_old",
+                                 "only_new"})
+        text = " ".join(self.diff().stdout.split())
+        self.assertIn("Perhaps renamed or moved: sort_rows of work (25.00%) and order_rows of work "
+                      "(25.00%) have code that is 100% alike; --match OLD=NEW compares them as "
+                      "one.", text)
+
+    def test_functions_that_the_user_matches_are_one(self):
+        said = self.diff("--json", "--match", "sort_rows=order_rows", "--match", "hash_text=digest")
+        rows = {r["function"]: r for r in map(json.loads, said.stdout.splitlines())}
+        self.assertEqual(set(rows), {"order_rows", "digest", "stays", "only_old", "only_new"})
+        for name in "order_rows", "digest":
+            self.assertEqual((rows[name]["old"]["samples"], rows[name]["new"]["samples"]),
+                             (100, 100))
+        for wrong in "sort_rows", "sort_rows=", "sort_rows=missing", "missing=digest":
+            said = self.diff("--match", wrong, status=2)
+            self.assertIn("--match: expected OLD=NEW, a function of the old recordings and one of "
+                          "the new ones, got '%s'" % wrong, said.stderr)
+
+    def test_code_that_is_not_here_is_said(self):
+        os.remove(os.path.join(self.folder, "0", "work"))
+        said = self.diff("--json")
+        self.assertFalse([line for line in said.stdout.splitlines() if "offered" in line])
+        self.assertIn("1 function or file of one side alone could not be compared by its code",
+                      " ".join(self.diff().stdout.split()))
 
 
 class Recorded(unittest.TestCase):

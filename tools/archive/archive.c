@@ -13,6 +13,7 @@
 #include "archive/tar_file.h"
 #include "base/grow.h"
 #include "common/pfm.h"
+#include "diff/region_rows.h"
 #include "export/export.h"
 #include "profile/regular_file.h"
 #include "profile/symbols/debug_files.h"
@@ -214,6 +215,19 @@ static bool add_dump(struct archive_job *job, const struct dump *dump)
 	return add_file(job, name, dump->path);
 }
 
+/* Adds the visits of regions that are beside the recording. */
+static bool add_visits(struct archive_job *job)
+{
+	char path[4096], name[NAME_SIZE];
+
+	snprintf(path, sizeof(path), "%s" REGIONS_SUFFIX, job->path);
+	snprintf(name, sizeof(name), "%s" REGIONS_SUFFIX, get_recording_name(job));
+	if (access(path, R_OK) != 0)
+		return true;
+	job->n_files--; /* it names no code */
+	return add_file(job, name, path);
+}
+
 static bool is_first_of_process(const struct export_reader *r, size_t i)
 {
 	for (size_t k = 0; k < i; k++)
@@ -253,7 +267,7 @@ static bool add_files(struct archive_job *job)
 {
 	const struct export_reader *r = &job->reader;
 
-	if (!add_file(job, get_recording_name(job), job->path))
+	if (!add_file(job, get_recording_name(job), job->path) || !add_visits(job))
 		return false;
 	for (size_t i = 1; i < r->n_mappings; i++)
 		if (r->mappings[i].object && is_first_of_object(r, i) &&

@@ -12,7 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include "common/pfm.h"
+#include "diff/matches.h"
 #include "diff/stats.h"
+#include "diff/visits.h"
 
 bool has_several_runs(const struct diff *d)
 {
@@ -29,6 +31,7 @@ static double compute_divisor(const struct diff *d, uint32_t event, unsigned run
 	switch (d->divisor) {
 	case DIVIDE_BY_TOTAL: return (double)d->events[event].runs[run].weight;
 	case DIVIDE_BY_NUMBERS: return d->numbers[r->side];
+	case DIVIDE_BY_VISITS: return r->visits;
 	case DIVIDE_BY_TIME: return (double)time_span_length(&r->profile.sampled) / 1e9;
 	case DIVIDE_BY_EVENT:
 		return (double)d->events[find_diff_event(d, d->divisor_event)].runs[run].weight;
@@ -318,7 +321,7 @@ static bool compare_all(struct diff *d)
 }
 
 /* Can values be divided as is wanted? */
-static int check_divisor(const struct diff *d)
+static int check_divisor(struct diff *d)
 {
 	char problem[300];
 	uint32_t event;
@@ -331,6 +334,8 @@ static int check_divisor(const struct diff *d)
 			        d->recordings[i].path);
 			return EXIT_REFUSED;
 		}
+	if (d->divisor == DIVIDE_BY_VISITS)
+		return read_visits(d);
 	if (d->divisor != DIVIDE_BY_EVENT)
 		return EXIT_DONE;
 	event = find_diff_event(d, d->divisor_event);
@@ -355,5 +360,9 @@ int compute_diff(struct diff *d)
 		return report_no_memory();
 	if (!d->n_rows)
 		return refuse_events(d, "the recordings have no event in common");
-	return compare_all(d) ? EXIT_DONE : report_no_memory();
+	status = apply_matches(d);
+	if (status != EXIT_DONE)
+		return status;
+	return compare_all(d) && (!d->options.code_ranges || find_offers(d)) ? EXIT_DONE
+	                                                                     : report_no_memory();
 }

@@ -4,8 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include "common/pfm.h"
+#include "common/profile_messages.h"
+#include "diff/matches.h"
 #include "diff/regions.h"
 #include "diff/table.h"
+#include "diff/visits.h"
 #include "report/view.h"
 
 /* Exit statuses as those of diff(1): a change beyond the limit, and an error. */
@@ -17,6 +20,7 @@ enum {
 	OPT_SORT,
 	OPT_NORMALIZE,
 	OPT_PER,
+	OPT_MATCH,
 	OPT_FAIL_ABOVE,
 	OPT_CONFIDENCE,
 	OPT_LIMIT,
@@ -40,9 +44,10 @@ static const struct command_option options[] = {
 	  "second (time), counts for each count of another event (its name), or counts for each "
 	  "unit of work (its number in both recordings, as 1000,1200)" },
 	{ OPT_PER, "per", "UNIT",
-	  "compare counts for each second, or for each count of another event: --normalize time, "
-	  "or "
-	  "its name" },
+	  "compare counts for each second, for each count of another event (its name), or for each "
+	  "visit of a region ('NAME visit') that pfm record --regions has counted" },
+	{ OPT_MATCH, "match", "OLD=NEW",
+	  "compare function OLD of the old recordings with NEW of the new ones; may be repeated" },
 	{ OPT_FAIL_ABOVE, "fail-above", "PERCENT",
 	  "exit with status 1 if a place, or an event as a whole, grew significantly by more than "
 	  "PERCENT of the event's old value" },
@@ -58,7 +63,8 @@ static const struct command_option options[] = {
 	{ OPT_LIMIT, "limit", "N", "another name of --lines" },
 	{ OPT_DEBUG_FOLDER, "debug-dir", "DIR",
 	  "folder of separate debug files; default /usr/lib/debug" },
-	{ OPT_SYMBOLS, "symbols", "DIR", "folder of programs and debug files by build id" },
+	{ OPT_SYMBOLS, "symbols", "DIR|URL",
+	  "folder of programs and debug files by build id, or a server of them (debuginfod)" },
 	{ 0, NULL, NULL, NULL }
 };
 
@@ -109,6 +115,7 @@ static void put_rows_json(const struct diff_job *job)
 		for (size_t k = i; k < i + shown; k++)
 			put_row_json(job, &d->rows[k]);
 	}
+	put_offers_json(d);
 }
 
 /* ---- the command ----------------------------------------------------------------------------- */
@@ -179,6 +186,8 @@ static void set_divisor(struct diff *d, const char *value)
 
 	d->divisor = read_numbers(value, d->numbers) ? DIVIDE_BY_NUMBERS : DIVIDE_BY_EVENT;
 	d->divisor_event = value;
+	if (is_visit_unit(value))
+		d->divisor = DIVIDE_BY_VISITS;
 	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (strcmp(value, names[i]) == 0)
 			d->divisor = (enum diff_divisor)i;
@@ -204,7 +213,12 @@ static bool apply_option(struct command_args *args, struct diff_job *job, int id
 	case OPT_TASK: job->diff.options.task = value; return true;
 	case OPT_SYMBOL: job->diff.options.symbol = value; return true;
 	case OPT_DEBUG_FOLDER: job->diff.options.debug_folder = value; return true;
-	case OPT_SYMBOLS: job->diff.options.symbol_folder = value; return true;
+	case OPT_SYMBOLS: use_symbols(&job->diff.options, value); return true;
+	case OPT_MATCH:
+		if (add_match(&job->diff, value))
+			return true;
+		args->status = report_no_memory();
+		return false;
 	default:
 		return option_number(args, id == 'n' ? "-n" : "--limit", value, 0, UINT32_MAX,
 		                     &job->line_limit);
@@ -242,6 +256,14 @@ static int take_recordings(struct command_args *args, struct diff *d)
 	               : report_no_memory();
 }
 
+/* Functions that one side alone has are compared by their code if rows are functions. */
+static bool compares_code(const struct diff_job *job)
+{
+	const unsigned keys = job->diff.options.keys;
+
+	return !job->svg && keys & KEY_SYMBOL && !(keys & ~(unsigned)(KEY_OBJECT | KEY_SYMBOL));
+}
+
 static int run_diff(struct command_args *args)
 {
 	struct diff_job job = { .diff = { .confidence = 0.95,
@@ -262,6 +284,7 @@ static int run_diff(struct command_args *args)
 		status = take_recordings(args, &job.diff);
 	if (status != EXIT_DONE)
 		return status;
+	job.diff.options.code_ranges = compares_code(&job);
 	if (job.line_limit == UINT64_MAX)
 		job.line_limit = job.json ? 0 : 40;
 	status = is_region_file(job.diff.recordings[0].path) ? diff_region_files(&job)

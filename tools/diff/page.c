@@ -4,6 +4,7 @@
 #include <string.h>
 #include "common/json.h"
 #include "common/pfm.h"
+#include "diff/matches.h"
 #include "diff/table.h"
 #include "html/page.h"
 
@@ -20,7 +21,7 @@ static void put_change(struct json *j, const struct diff_row *row)
 
 static void put_notes(struct json *j, const struct diff *d)
 {
-	char text[256];
+	char text[256], line[OFFER_LINE];
 
 	put_begin(j, "notes", '[');
 	if (has_several_runs(d))
@@ -33,6 +34,10 @@ static void put_notes(struct json *j, const struct diff *d)
 		         "One recording of each side: stars hold for chance in sampling; how much "
 		         "two runs of one program differ is not known.");
 	put_text(j, NULL, text);
+	for (size_t i = 0; i < d->n_offers; i++) {
+		format_offer(&d->offers[i], line);
+		put_text(j, NULL, line);
+	}
 	put_end(j, ']');
 }
 

@@ -9,6 +9,9 @@
 #include <stdio.h>
 #include "diff/rows.h"
 
+/* Of the file beside a recording that has the visits of its regions. */
+#define REGIONS_SUFFIX ".regions"
+
 /* A metric of a region in one run. */
 struct region_value {
 	json_t *row; /* has the texts */

@@ -6,6 +6,7 @@
 #include <string.h>
 #include "base/grow.h"
 #include "common/pfm.h"
+#include "diff/matches.h"
 
 uint64_t get_run_weight(const struct diff *d, const struct diff_row *row, unsigned i)
 {
@@ -49,10 +50,18 @@ static const char *get_object_name(const struct diff *d, const char *path)
 	               : name;
 }
 
+/* Do rows have names that the new side alone has? */
+static bool has_other_names(const struct diff *d)
+{
+	return d->renamed[NEW_SIDE] || d->n_matches;
+}
+
 static struct diff_row *find_or_add_place_row(struct diff *d, unsigned run,
                                               const struct profile_place *at, uint32_t event)
 {
 	const struct profile *p = &d->recordings[run].profile;
+	const char *object = get_object_name(d, p->texts.text[at->object]),
+		   *function = p->texts.text[at->function];
 	char **text = p->texts.text, *key = NULL;
 	struct diff_row *row;
 	bool is_written;
@@ -61,13 +70,14 @@ static struct diff_row *find_or_add_place_row(struct diff *d, unsigned run,
 
 	if (!f)
 		return NULL;
+	rename_function(d, run, &object, &function);
 	is_written = fprintf(f, "%u\x1f%u\x1f%s\x1f%s\x1f%s\x1f%s\x1f%s\x1f%s", event, at->cpu,
-	                     text[at->cgroup], text[at->task], get_object_name(d, text[at->object]),
-	                     text[at->function], text[at->inlined], text[at->source]) > 0;
+	                     text[at->cgroup], text[at->task], object, function, text[at->inlined],
+	                     text[at->source]) > 0;
 	is_written = fclose(f) == 0 && is_written && key;
 	row = is_written ? find_or_add_row(d, key) : NULL;
 	free(key);
-	if (row && (!row->place || (d->renamed[NEW_SIDE] && run == d->n_runs[OLD_SIDE]))) {
+	if (row && (!row->place || (has_other_names(d) && run == d->n_runs[OLD_SIDE]))) {
 		row->event = event;
 		row->place = at;
 		row->profile = p;
@@ -145,18 +155,17 @@ static bool add_rows(struct diff *d)
 
 /* ---- files under two names ------------------------------------------------------------------- */
 
-/* True if the row is of a function that only side @side has. */
-static bool is_on_one_side(const struct diff_row *row, unsigned side)
+bool is_row_of_one_side(const struct diff_row *row, unsigned side)
 {
 	return row->place && row->samples[side] && !row->samples[!side] && row->place->function;
 }
 
-static const char *get_function(const struct diff_row *row)
+const char *get_row_function(const struct diff_row *row)
 {
 	return row->profile->texts.text[row->place->function];
 }
 
-static const char *get_object(const struct diff_row *row)
+const char *get_row_object(const struct diff_row *row)
 {
 	return base_name(row->profile->texts.text[row->place->object]);
 }
@@ -167,8 +176,8 @@ static bool collect_old_functions(const struct diff *d, struct text_pool *functi
                                   const struct diff_row **rows)
 {
 	for (size_t i = 0; i < d->n_rows; i++)
-		if (is_on_one_side(&d->rows[i], OLD_SIDE))
-			rows[text_pool_add(functions, get_function(&d->rows[i]))] = &d->rows[i];
+		if (is_row_of_one_side(&d->rows[i], OLD_SIDE))
+			rows[text_pool_add(functions, get_row_function(&d->rows[i]))] = &d->rows[i];
 	return !functions->failed;
 }
 
@@ -187,17 +196,17 @@ static void find_renamed_file(struct diff *d)
 		uint32_t at;
 
 		all += row->place ? row->samples[NEW_SIDE] : 0;
-		if (!is_on_one_side(row, NEW_SIDE))
+		if (!is_row_of_one_side(row, NEW_SIDE))
 			continue;
-		at = text_pool_find(&functions, get_function(row));
+		at = text_pool_find(&functions, get_row_function(row));
 		if (at == HASH_NOT_FOUND)
 			continue;
 		renamed += row->samples[NEW_SIDE];
 		if (heaviest && heaviest->samples[NEW_SIDE] >= row->samples[NEW_SIDE])
 			continue;
 		heaviest = row;
-		names[OLD_SIDE] = get_object(rows[at]);
-		names[NEW_SIDE] = get_object(row);
+		names[OLD_SIDE] = get_row_object(rows[at]);
+		names[NEW_SIDE] = get_row_object(row);
 	}
 	text_pool_free(&functions);
 	free(rows);
@@ -205,19 +214,24 @@ static void find_renamed_file(struct diff *d)
 		memcpy(d->renamed, names, sizeof(names));
 }
 
+bool collect_rows_again(struct diff *d)
+{
+	free_rows(d);
+	return add_rows(d);
+}
+
 bool collect_rows(struct diff *d)
 {
 	if (!add_rows(d))
 		return false;
 	find_renamed_file(d);
-	if (!d->renamed[NEW_SIDE])
-		return true;
-	free_rows(d);
-	return add_rows(d);
+	return !d->renamed[NEW_SIDE] || collect_rows_again(d);
 }
 
 void free_diff(struct diff *d)
 {
 	free_rows(d);
+	free(d->matches);
+	free(d->offers);
 	free_diff_recordings(d);
 }

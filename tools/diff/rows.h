@@ -17,7 +17,8 @@ enum diff_divisor {
 	DIVIDE_BY_NOTHING,
 	DIVIDE_BY_TIME,
 	DIVIDE_BY_EVENT,
-	DIVIDE_BY_NUMBERS
+	DIVIDE_BY_NUMBERS,
+	DIVIDE_BY_VISITS
 };
 
 /* A recording: one run of the program of its side. */
@@ -25,6 +26,7 @@ struct diff_recording {
 	struct profile profile;
 	const char *path;
 	unsigned side;
+	double visits;           /* of DIVIDE_BY_VISITS */
 	uint32_t *event_numbers; /* of its events in diff.events */
 };
 
@@ -49,12 +51,24 @@ struct diff_row {
 	bool is_significant;
 };
 
+/* A function that has another name on the new side, as --match says. */
+struct diff_match {
+	const char *text;                             /* OLD=NEW */
+	const char *old_function, *function, *object; /* NULL: not found yet */
+};
+
+/* Functions that one side alone has, with code that is alike. */
+struct diff_offer {
+	const struct diff_row *rows[SIDES];
+	double similarity; /* 1: equal */
+};
+
 struct diff {
 	struct diff_recording *recordings; /* those of the old side first */
 	unsigned n_recordings, n_runs[SIDES];
 	struct profile_options options;
 	enum diff_divisor divisor;
-	const char *divisor_event; /* of DIVIDE_BY_EVENT */
+	const char *divisor_event; /* of DIVIDE_BY_EVENT, or the unit of DIVIDE_BY_VISITS */
 	double numbers[SIDES];     /* of DIVIDE_BY_NUMBERS */
 	const char *event;         /* name or pattern of the events that are compared; NULL: all */
 	double confidence;
@@ -69,6 +83,11 @@ struct diff {
 	                        */
 	size_t run_weights_capacity;
 	struct text_pool keys; /* row N is the place with key N */
+	struct diff_match *matches;
+	size_t n_matches, matches_capacity;
+	struct diff_offer *offers;
+	size_t n_offers, offers_capacity;
+	size_t n_without_code; /* functions of one side that could not be compared by their code */
 };
 
 /* Fewer samples in both recordings together are not tested: the more tests, the weaker each. */
@@ -96,6 +115,13 @@ void free_diff_recordings(struct diff *d);
 
 /* Adds up the places of all recordings by their names, as rows. False without memory. */
 bool collect_rows(struct diff *d);
+/* Does so again, as d->matches have been found. */
+bool collect_rows_again(struct diff *d);
+/* True if the row is of a function that only side @side has. */
+bool is_row_of_one_side(const struct diff_row *row, unsigned side);
+/* The function of a row that has a place, and its object's name without folders. */
+const char *get_row_function(const struct diff_row *row);
+const char *get_row_object(const struct diff_row *row);
 /* The weight of the row in recording @i. */
 uint64_t get_run_weight(const struct diff *d, const struct diff_row *row, unsigned i);
 void free_diff(struct diff *d);

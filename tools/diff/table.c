@@ -6,6 +6,7 @@
 #include <string.h>
 #include "common/columns.h"
 #include "common/pfm.h"
+#include "diff/matches.h"
 #include "report/view.h"
 
 enum { NAMES_MIN = 24 }; /* columns of a terminal for names, before other columns are left out */
@@ -215,6 +216,14 @@ static void put_notes(const struct diff_job *job)
 	const struct diff *d = &job->diff;
 	char text[256];
 
+	if (d->n_without_code) {
+		snprintf(text, sizeof(text),
+		         "%zu function%s or file%s of one side alone could not be compared by %s "
+		         "code: the file is not here, or not of x86-64 or arm64.",
+		         d->n_without_code, d->n_without_code > 1 ? "s" : "",
+		         d->n_without_code > 1 ? "s" : "", d->n_without_code > 1 ? "their" : "its");
+		put_note(text);
+	}
 	if (d->is_exact) {
 		put_note("An emulator counted each instruction: every difference is one of the "
 		         "programs, and stars mark all of them.");
@@ -250,6 +259,7 @@ void put_diff_table(const struct diff_job *job)
 		if (n > shown)
 			printf("%zu more place%s changed less; -n 0 shows all\n", n - shown,
 			       n - shown > 1 ? "s" : "");
+		put_offers(d, d->rows[i].event);
 		putchar('\n');
 	}
 	put_notes(job);

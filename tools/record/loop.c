@@ -108,6 +108,7 @@ static int open_file(struct recorder *job)
 		        error.sys_errno ? describe_output_error(error.sys_errno) : error.detail);
 		return EXIT_REFUSED;
 	}
+	remove_earlier_visits(job->output);
 	if (job->compress && pfm_compress_recording(job->recording, 1) != PFMLIB_SUCCESS)
 		fputs(RECORD_COMMAND ": not compressed: libzstd.so.1 is missing\n", stderr);
 	return EXIT_DONE;
@@ -205,12 +206,14 @@ static int start_recording(struct recorder *job)
 
 int record_until_end(struct recorder *job)
 {
-	int status = EXIT_DONE, wait_status = 0;
+	int status, wait_status = 0;
 	sigset_t before;
 
 	sigprocmask(SIG_SETMASK, NULL, &before);
-	if (job->command)
+	status = begin_visits(&job->visits);
+	if (job->command && status == EXIT_DONE)
 		status = child_prepare(job->command, &before, &job->child);
+	inherit_visits(&job->visits, job->child.pid);
 	if (status == EXIT_DONE)
 		status = open_record_session(job);
 	catch_signals();
@@ -238,6 +241,8 @@ int record_until_end(struct recorder *job)
 		status = export_result(job);
 	else
 		report_recording(job);
+	if (status == EXIT_DONE && job->command)
+		status = write_visits(&job->visits, job->output, job->command[0], wait_status);
 	if (status == EXIT_DONE && job->wants_bundle)
 		status = archive_recording(job->output, NULL);
 	if (status != EXIT_DONE || !job->command)

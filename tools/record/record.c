@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "common/http_url.h"
+#include "profile/waits.h"
 #include "record/fields.h"
 #include "record/metrics.h"
 #include "simulate/simulate.h"
@@ -32,6 +33,7 @@ enum {
 	OPT_OFF_CPU,
 	OPT_CGROUPS,
 	OPT_BUNDLE,
+	OPT_REGIONS,
 	OPT_METRIC
 };
 
@@ -79,6 +81,9 @@ static const struct command_option options[] = {
 	{ OPT_BUNDLE, "bundle", NULL,
 	  "also pack the recording with the files that name its code, as pfm archive does: "
 	  "FILE.tar.zst" },
+	{ OPT_REGIONS, "regions", NULL,
+	  "also count how often the command visits its regions, in FILE.regions, for pfm diff "
+	  "--per 'NAME visit'" },
 	{ 'r', "repeat", "N",
 	  "record the command N times, in files whose names have the number of the run: "
 	  "perf.1.data" },
@@ -166,7 +171,7 @@ static bool add_waking_event(struct recorder *job)
 		return true;
 	}
 	job->sampling.fields |= PFM_SAMPLE_RAW;
-	return event_list_add(&job->events, "sched:sched_waking:period=1");
+	return event_list_add(&job->events, WAKING_EVENT ":period=1");
 }
 
 /* Adds the events of --off-cpu: each switch, a clock unless -e names events, and who wakes. */
@@ -194,6 +199,10 @@ static int check_conflicts(const struct command_args *args, const struct recorde
 		  "-p and -t (tasks) cannot be combined with -a and -C (CPUs)." },
 		{ job->wants_waits && (is_on_device(job) || job->metrics || job->wants_memory),
 		  "--off-cpu cannot be combined with -M, --memory and the device." },
+		{ job->visits.is_wanted && (!job->command || job->pid || is_on_device(job)),
+		  "--regions counts visits of a command's regions: it needs one after --, and "
+		  "cannot "
+		  "be combined with -p, -t and the device." },
 		{ job->start_off && !job->control.on, "--delay -1 needs --control." },
 		{ job->sampling.freq && job->sampling.period,
 		  "-F (frequency) and -c (period) cannot be combined." },
@@ -235,6 +244,9 @@ static int check_options(struct command_args *args, struct recorder *job)
 		return report_usage_error(args, "-o: expected a file, got standard output.");
 	if (choose_output(job) != EXIT_DONE)
 		return EXIT_REFUSED;
+	if (job->format && job->visits.is_wanted)
+		return report_usage_error(args, "--regions is for pfm diff, which needs a "
+		                                "recording: -o cannot be a file of pfm export.");
 	if (job->format && job->wants_bundle)
 		return report_usage_error(args, "--bundle packs a recording: -o cannot be a file "
 		                                "of pfm export.");
@@ -441,6 +453,7 @@ static int parse_record_option(struct command_args *args, struct recorder *job, 
 	case OPT_ALTERNATE: job->runs.alternate = true; break;
 	case OPT_OFF_CPU: job->wants_waits = true; break;
 	case OPT_BUNDLE: job->wants_bundle = true; break;
+	case OPT_REGIONS: job->visits.is_wanted = true; break;
 	case 'r':
 		if (!option_number(args, "-r", value, 1, 10000, &job->runs.n))
 			return args->status;
@@ -530,6 +543,7 @@ static int run_record(struct command_args *args)
 	event_list_free(&job.partner_metrics);
 	free(job.intermediate);
 	free_kept_files(&job.kept_files);
+	discard_visits(&job.visits);
 	return status;
 }
 

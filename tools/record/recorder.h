@@ -7,6 +7,7 @@
 #include "record/kept_files.h"
 #include "record/rounds.h"
 #include "record/runs.h"
+#include "record/visits.h"
 #include "stat/stat.h"
 
 #include <sys/resource.h>
@@ -43,6 +44,7 @@ struct recorder {
 	struct child child;
 	struct rusage usage; /* of the command */
 	struct kept_files kept_files;
+	struct region_visits visits;
 	uint64_t size, start_time;
 };
 

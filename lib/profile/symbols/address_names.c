@@ -99,6 +99,22 @@ static void name_code_without_symbol(struct profile_reader *r, const struct mapp
 	at->function = text_pool_add(texts, name ? name : number);
 }
 
+/* Adds where the code of the function is: with file_addresses as its object. */
+static void add_range(struct profile_reader *r, const struct symbol_range *range,
+                      struct code_names *at)
+{
+	uint32_t path = text_pool_add(&r->target_profile->texts, range->path);
+
+	at->start = range->start;
+	at->end = range->end;
+	if (r->options.code_ranges) {
+		at->code = path;
+		return;
+	}
+	at->object = path;
+	at->address = range->address;
+}
+
 /* Finds object and function of @code, and the functions inlined there. */
 static void look_up_names(struct profile_reader *r, const struct mapped_address *code,
                           struct code_names *at)
@@ -119,12 +135,9 @@ static void look_up_names(struct profile_reader *r, const struct mapped_address 
 			add_spot(r, symbols_find_source_spot(object, code->offset), at);
 		if (r->options.build_ids)
 			at->build_id = number_build_id(r, object);
-		if (r->options.file_addresses && symbols_find_range(object, code->offset, &range)) {
-			at->object = text_pool_add(&r->target_profile->texts, range.path);
-			at->address = range.address;
-			at->start = range.start;
-			at->end = range.end;
-		}
+		if ((r->options.file_addresses || r->options.code_ranges) &&
+		    symbols_find_range(object, code->offset, &range))
+			add_range(r, &range, at);
 	}
 	if (name)
 		at->function = names_get_text_number(r, name);
@@ -176,9 +189,9 @@ void names_find_at_address(struct profile_reader *r, uint32_t pid, uint64_t addr
 	at->mode = mode;
 	if (r->keys & KEY_ADDRESS)
 		at->address = names->shown;
-	if (names->end) {
+	if (names->end && r->options.file_addresses)
 		at->address = names->address;
-		at->start = names->start;
-		at->end = names->end;
-	}
+	at->start = names->start;
+	at->end = names->end;
+	at->code = names->code;
 }

@@ -8,6 +8,7 @@ import random
 import re
 import subprocess
 import sys
+import tarfile
 import tempfile
 import unittest
 
@@ -229,6 +230,41 @@ class Diff(unittest.TestCase):
         for name, want in (("new", PLANTED), ("same", [])):
             self.assertEqual(self.significant(self.path("old"), self.path(name),
                                               metric="page-faults"), want)
+
+    def record(self, name, *command):
+        done = subprocess.run([PFM, "record", "--regions", "-e", "page-faults", "-c", "1", "-o",
+                               self.path(name), "--", *command], capture_output=True, text=True,
+                              check=False, env=CLEAN)
+        if done.returncode:
+            self.skipTest(done.stderr)
+        return done.stderr
+
+    @unittest.skipUnless(os.path.exists(PROGRAM), "built without programs")
+    def test_samples_for_each_visit(self):
+        """3 visits of one process, and 1 + 2 * 3 of three."""
+        self.record("old", PROGRAM, "END", "return")
+        self.record("new", PROGRAM, "workers", "2", "return")
+        for unit in "work visit", "region visit":
+            rows, _ = self.diff("--per", unit, self.path("old"), self.path("new"))
+            (whole,) = [r for r in rows if r.get("total")]
+            self.assertGreater(whole["old"]["weight"], 3 * 2)
+            self.assertAlmostEqual(whole["new"]["value"], (whole["new"]["weight"] / 7) /
+                                   (whole["old"]["weight"] / 3))
+        packed = subprocess.run([PFM, "archive", "-o", self.path("new.tar"), self.path("new")],
+                                capture_output=True, check=True)
+        with tarfile.open(self.path("new.tar")) as made:
+            self.assertIn("new.regions", made.getnames(), packed.stderr)
+        self.assertIn("entered no region", self.record("new", "true"))
+        self.assertFalse(os.path.exists(self.path("new.regions")))
+
+    def test_visits_that_cannot_be_recorded(self):
+        for args, said in ((["-a"], "--regions counts visits of a command's regions"),
+                           (["-p", "1", "--", "true"], "cannot be combined with -p"),
+                           (["-o", "x.pb.gz", "--", "true"], "--regions is for pfm diff")):
+            done = subprocess.run([PFM, "record", "--regions", *args], capture_output=True,
+                                  text=True, check=False, env=CLEAN)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(said, done.stderr)
 
 
 if __name__ == "__main__":
