@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Groups that take turns. While a group is disabled its time does not advance. One group of each
- * turn counts at any time, so the elapsed time is the sum of the times of all groups of a turn.
- * This holds for CPUs and for tasks, which do not run all the time. */
+ * turn counts at any time, so the elapsed time is the sum of the times of all groups of a turn, and
+ * of the time in which a process ran while groups were switched. This holds for CPUs and for tasks,
+ * which do not run all the time. */
 #include <errno.h>
 #include "session/session_internal.h"
 
@@ -10,6 +11,7 @@ struct group_turns {
 	unsigned *turn_of;          /* by group: 1 .. n_turns, 0 for those that count always */
 	unsigned char *is_on, *was_on;
 	uint64_t *times; /* nanoseconds of each turn at each place */
+	uint64_t gap;    /* nanoseconds in which no group counted */
 };
 
 bool pfmi_session_is_group_on(const struct pfm_session *s, unsigned group)
@@ -122,10 +124,23 @@ static uint64_t *find_turn_time(const struct pfm_session *s, unsigned i)
 	            : NULL;
 }
 
+void pfmi_session_add_turn_gap(const struct pfm_session *s, uint64_t ns)
+{
+	s->turns->gap += ns;
+}
+
+void pfmi_session_forget_turn_gaps(const struct pfm_session *s)
+{
+	if (s->turns)
+		s->turns->gap = 0;
+}
+
 /* Adds the longest time of each group's members, since a member that could not be opened has no
  * time. Members of a group follow each other. */
-static void add_group_times(const struct pfm_session *s, const pfm_count_t *counts)
+void pfmi_session_sum_turn_times(const struct pfm_session *s, const pfm_count_t *counts)
 {
+	for (size_t i = 0; i < (size_t)s->turns->n_turns * s->turns->n_places; i++)
+		s->turns->times[i] = s->turns->gap;
 	for (unsigned i = 0, end; i < s->n_counts; i = end) {
 		uint64_t *time = find_turn_time(s, i), longest = 0;
 
@@ -138,11 +153,17 @@ static void add_group_times(const struct pfm_session *s, const pfm_count_t *coun
 	}
 }
 
+uint64_t pfmi_session_get_turn_time(const struct pfm_session *s, const pfm_count_t *counts,
+                                    unsigned i)
+{
+	const uint64_t *time = find_turn_time(s, i);
+
+	return time ? *time : counts[i].enabled;
+}
+
 void pfmi_session_apply_turns(const struct pfm_session *s, pfm_count_t *counts)
 {
-	memset(s->turns->times, 0,
-	       (size_t)s->turns->n_turns * s->turns->n_places * sizeof(*s->turns->times));
-	add_group_times(s, counts);
+	pfmi_session_sum_turn_times(s, counts);
 	for (unsigned i = 0; i < s->n_counts; i++) {
 		const uint64_t *time = find_turn_time(s, i);
 

@@ -43,6 +43,9 @@ int pfmi_perf_read_user_count(struct pfm_session *s, unsigned i, pfm_count_t *co
 void pfmi_perf_start_process_clock(struct pfm_session *s);
 void pfmi_perf_stop_process_clock(struct pfm_session *s);
 void pfmi_perf_reset_process_clock(struct pfm_session *s);
+/* Reads the processor time of the process. False if it is unknown, or the session does not follow
+ * the whole process. */
+bool pfmi_perf_get_process_time(const struct pfm_session *s, uint64_t *ns);
 /* The processor time of the process while it was counted, up to now; 0 if it is unknown. */
 uint64_t pfmi_perf_read_process_time(const struct pfm_session *s);
 /* Compares the processor time @taken with the time that @counts, all of the session's, were

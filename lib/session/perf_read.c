@@ -317,6 +317,7 @@ int pfmi_perf_reset_counts(struct pfm_session *s)
 			       words * sizeof(*st->reset_readings));
 	}
 	pfmi_perf_reset_process_clock(s);
+	pfmi_session_forget_turn_gaps(s);
 	pfmi_perf_reset_hotplug_clock(s, before);
 	return PFMLIB_SUCCESS;
 }

@@ -103,6 +103,16 @@ int pfmi_session_open_file_events(struct pfm_session *s);
 void pfmi_session_close_file_events(struct pfm_session *s);
 /* True if group @group counts now. (lib/session/group_turns.c) */
 bool pfmi_session_is_group_on(const struct pfm_session *s, unsigned group);
+/* Adds nanoseconds in which the groups of no turn counted, since they were switched, to the time of
+ * each turn, until the next reset. */
+void pfmi_session_add_turn_gap(const struct pfm_session *s, uint64_t ns);
+void pfmi_session_forget_turn_gaps(const struct pfm_session *s);
+/* Adds up the enabled times of the groups of each turn, from counts as they were read. */
+void pfmi_session_sum_turn_times(const struct pfm_session *s, const pfm_count_t *counts);
+/* The time of all groups of the turn of counts[i], after pfmi_session_sum_turn_times(). For a count
+ * that has no turn, its enabled time. */
+uint64_t pfmi_session_get_turn_time(const struct pfm_session *s, const pfm_count_t *counts,
+                                    unsigned i);
 /* Extrapolates groups that take turns to the time of all groups of their turn. */
 void pfmi_session_apply_turns(const struct pfm_session *s, pfm_count_t *counts);
 void pfmi_session_free_turns(struct pfm_session *s);

@@ -70,10 +70,9 @@ static struct fake_file *find_file(struct fake *f, const char *path)
 	return i < f->n_files && strcmp(f->files[i].path, path) == 0 ? &f->files[i] : NULL;
 }
 
-struct fake_file *fake_file(struct fake *f, const char *path, const char *text)
+struct fake_file *fake_bytes(struct fake *f, const char *path, const void *bytes, size_t n)
 {
 	struct fake_file *file = find_file(f, path);
-	size_t len = strlen(text);
 
 	if (!file) {
 		unsigned at = first_file(f, path);
@@ -87,8 +86,16 @@ struct fake_file *fake_file(struct fake *f, const char *path, const char *text)
 	} else {
 		free(file->text);
 	}
-	file->text = copy_text(text, len);
-	memcpy(file->text + len, "\n", 2);
+	file->text = copy_text(bytes, n);
+	file->size = n;
+	return file;
+}
+
+struct fake_file *fake_file(struct fake *f, const char *path, const char *text)
+{
+	struct fake_file *file = fake_bytes(f, path, text, strlen(text));
+
+	memcpy(file->text + file->size++, "\n", 2);
 	return file;
 }
 
@@ -245,7 +252,7 @@ static long fake_read(const struct sys *sys, int fd, void *buf, size_t n)
 	o = opened_file(f, fd);
 	if (!o)
 		return -EBADF;
-	len = strlen(o->file->text) - o->at;
+	len = o->file->size - o->at;
 	len = len < n ? len : n;
 	memcpy(buf, o->file->text + o->at, len);
 	o->at += len;

@@ -22,6 +22,7 @@ enum fake_call {
 
 struct fake_file {
 	char *path, *text;
+	size_t size;
 };
 
 enum { FAKE_OPEN_FILES = 1024 };
@@ -101,6 +102,8 @@ void fake_begin(struct fake *f);
 void fake_end(struct fake *f);
 /* Adds or replaces a file and returns it. Appends a newline to the text, as the kernel does. */
 struct fake_file *fake_file(struct fake *f, const char *path, const char *text);
+/* A file with these @n bytes. */
+struct fake_file *fake_bytes(struct fake *f, const char *path, const void *bytes, size_t n);
 void fake_remove(struct fake *f, const char *path);
 /* Adds the files of a recorded machine: lines of a path, a TAB and the text. Paths that do not
  * start with '/' are below /sys/bus/event_source/devices; '#' starts a comment line. False if it

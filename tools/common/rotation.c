@@ -217,6 +217,7 @@ static bool map_groups(const struct rotation *r, struct stat_target *p)
 int select_slot(struct stat_job *job)
 {
 	struct rotation *r = &job->rotation;
+	const uint64_t begin = now_ns();
 
 	r->slot = pfm_find_slot(r->schedule, read_clock());
 	for (struct stat_target *p = job->targets.list; p < job->targets.list + job->targets.n;
@@ -238,6 +239,7 @@ int select_slot(struct stat_job *job)
 		                             : pfm_result_text(rc));
 		return EXIT_REFUSED;
 	}
+	r->switch_ns += now_ns() - begin;
 	return EXIT_DONE;
 }
 

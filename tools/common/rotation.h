@@ -27,8 +27,9 @@ struct rotation {
 	unsigned n_wishes;
 	pfm_schedule_t *schedule;
 	pfm_schedule_info_t info;
-	unsigned slot;   /* current slot */
-	unsigned n_past; /* completed slots of this reading or run */
+	unsigned slot;      /* current slot */
+	unsigned n_past;    /* completed slots of this reading or run */
+	uint64_t switch_ns; /* time in which groups were switched */
 };
 
 struct stat_job;

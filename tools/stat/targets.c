@@ -390,6 +390,9 @@ void check_unwatched_time(struct stat_job *job, double seconds)
 	const bool followed = !job->options.all_cpus && !job->options.cpus &&
 	                      !job->options.no_inherit && !job->timing.delay && !job->control.on &&
 	                      !job->options.model;
+	/* While groups are switched, the tasks on all CPUs go on. */
+	const double allowed =
+		TICK_NS + (double)job->rotation.switch_ns * (double)sysconf(_SC_NPROCESSORS_ONLN);
 
 	if (followed && job->command)
 		read_command_rights(job->command, job->result.rights_facts,
@@ -401,7 +404,7 @@ void check_unwatched_time(struct stat_job *job, double seconds)
 		for (unsigned i = 0; i < p->n; i++)
 			longest = p->counts[i].enabled > longest ? p->counts[i].enabled : longest;
 		p->unseen_seconds = seconds - (double)longest / NS;
-		p->ran_unwatched = !p->pid && seconds * NS > (double)longest + TICK_NS;
+		p->ran_unwatched = !p->pid && seconds * NS > (double)longest + allowed;
 		/* The kernel does not count starts and ends of tasks either. */
 		p->lost_rights = p->ran_unwatched && *job->result.rights_facts;
 		snprintf(p->unseen_facts, sizeof(p->unseen_facts),

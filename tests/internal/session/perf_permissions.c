@@ -4,6 +4,24 @@
 #include "units.h"
 #include "fake_session.h"
 
+enum { KEY_SECURE = 23 };
+
+/* The auxiliary vector of a program: one word of each is @id. */
+static void put_program(uint64_t id, uint64_t is_secure)
+{
+	const uint64_t vector[] = { 3, id, KEY_SECURE, is_secure, 0, 0 };
+
+	fake_bytes(&fake, "/proc/42/auxv", vector, sizeof(vector));
+}
+
+/* As put_program(), of 32 bits. */
+static void put_small_program(uint32_t id, uint32_t is_secure)
+{
+	const uint32_t vector[] = { 3, id, KEY_SECURE, is_secure, 0, 0 };
+
+	fake_bytes(&fake, "/proc/42/auxv", vector, sizeof(vector));
+}
+
 /* Opens a session on a process of two threads and follows its children. */
 static void follow(void)
 {
@@ -11,16 +29,15 @@ static void follow(void)
 	fake_file(&fake, "/proc/42/status", "Name:\tx\nTgid:\t42\nPid:\t42");
 	fake_file(&fake, "/proc/42/task/42/x", "");
 	fake_file(&fake, "/proc/42/task/45/x", "");
-	fake_file(&fake, "/proc/42/auxv", "the first program");
+	put_program(1, 0);
 	options.pid = 42;
 	options.flags = PFM_SESSION_INHERIT;
 }
 
 /* The kernel removes the events of a task that executes a set-user-ID program; the task runs on
  * uncounted. */
-static void a_program_with_more_rights(void **state)
+static void check_more_rights(void (*put)(void))
 {
-	(void)state;
 	follow();
 	must_open(TEXTS("cycles", "uncore_imc/clockticks/"));
 	assert_int_equal(pfm_start_session(session), PFMLIB_SUCCESS);
@@ -30,12 +47,46 @@ static void a_program_with_more_rights(void **state)
 		expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 	}
 	fake.n_taken = 12000001;
-	fake_file(&fake, "/proc/42/auxv", "another program");
+	put();
 	read_all();
 	expect_count(0, PFM_QUALITY_PARTIAL, PFM_CAUSE_PERMISSION);
 	expect_why(0, "process 42 ran for 0.012 s on CPUs but was counted for 0.002 s");
 	expect_count(1, PFM_QUALITY_EXACT, PFM_CAUSE_NONE); /* the event does not count tasks */
 	assert_int_equal(counts[0].value, event_text(1)->value + event_text(2)->value);
+}
+
+static void put_privileged_program(void)
+{
+	put_program(2, 1);
+}
+
+static void put_small_privileged_program(void)
+{
+	put_small_program(2, 1);
+}
+
+static void a_program_with_more_rights(void **state)
+{
+	(void)state;
+	check_more_rights(put_privileged_program);
+	end_session();
+	check_more_rights(put_small_privileged_program);
+}
+
+/* Each program has an auxiliary vector of its own: that it has changed proves no rights. */
+static void a_program_with_equal_rights(void **state)
+{
+	(void)state;
+	follow();
+	must_open(TEXTS("cycles"));
+	assert_int_equal(pfm_start_session(session), PFMLIB_SUCCESS);
+	fake.n_taken = 12000001;
+	put_program(2, 0);
+	read_all();
+	expect_count(0, PFM_QUALITY_PARTIAL, PFM_CAUSE_OTHER);
+	put_small_program(3, 0);
+	read_all();
+	expect_count(0, PFM_QUALITY_PARTIAL, PFM_CAUSE_OTHER);
 }
 
 /* Missing time since the last reading is found even if the whole time is long enough. */
@@ -124,7 +175,30 @@ static void counts_known_time_only(void **state)
 	assert_int_equal(pfmi_perf_read_process_time(session), 0);
 }
 
+/* Two groups that take turns: the process was counted by one or the other all the time. */
+static void groups_that_take_turns(void **state)
+{
+	static const unsigned turns[] = { 1, 1 };
+	static const unsigned char on[] = { 1, 0 };
+
+	(void)state;
+	follow();
+	fake.tick = set_seen_time;
+	fake.number = 20000000; /* of each event, in each of two threads */
+	must_open(TEXTS("cycles", "instructions"));
+	assert_int_equal(pfm_select_groups(session, turns, on, 2), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_start_session(session), PFMLIB_SUCCESS);
+	fake.n_taken += 90000000; /* and a tick */
+	read_all();
+	expect_count(0, PFM_QUALITY_SCALED, PFM_CAUSE_MULTIPLEXED);
+	expect_count(1, PFM_QUALITY_SCALED, PFM_CAUSE_MULTIPLEXED);
+	fake.n_taken += 1;
+	read_all();
+	expect_count(1, PFM_QUALITY_PARTIAL, PFM_CAUSE_OTHER);
+}
+
 #define CASE(NAME) cmocka_unit_test_teardown(NAME, done)
 
-UNIT(session_perf_permissions, CASE(a_program_with_more_rights), CASE(time_between_two_readings),
-     CASE(compares_counted_time_only), CASE(counts_known_time_only));
+UNIT(session_perf_permissions, CASE(a_program_with_more_rights), CASE(a_program_with_equal_rights),
+     CASE(time_between_two_readings), CASE(compares_counted_time_only),
+     CASE(counts_known_time_only), CASE(groups_that_take_turns));
