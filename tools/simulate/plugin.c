@@ -6,10 +6,10 @@
  * include/qemu/qemu-plugin.h of QEMU 7.2 to 10 describes it; nothing of QEMU is copied or linked.
  *
  * QEMU translates blocks of instructions. A block is divided where an instruction may fault, since
- * a signal leaves it there: each part is counted as a whole. As long as a process has one thread,
- * generated code adds, which takes less than half of the time of calls. Such additions lose counts
- * with threads: before a thread starts, all blocks are translated again, and each part calls the
- * plugin. */
+ * a signal leaves it there: each part is counted as a whole, when it begins. As long as a process
+ * has one thread, generated code adds, which takes less than half of the time of calls. Such
+ * additions lose counts with threads: before a thread starts, all blocks are translated again, and
+ * each part calls the plugin. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -145,10 +145,12 @@ static void begin_child(void)
 
 enum { EMULATED_PAGE = 4096, X86_INSN_MAX = 15 };
 
-/* A part of a block: instructions that are executed together. */
+/* A part of a block: instructions that are executed together, and the one before them. */
 struct part {
 	struct qemu_plugin_insn *first;
-	uint32_t n, n_branches; /* a branch is the last of its part */
+	struct qemu_plugin_insn *before;      /* may fault */
+	struct simulated_place *place_before; /* its place, NULL: none */
+	uint32_t n, n_branches;               /* a branch is the last of its block */
 };
 
 /* The number of instructions and the branch of a part as a pointer. */
@@ -313,8 +315,26 @@ static void expect_threads(qemu_plugin_id_t id)
 
 /* ---- instructions ---------------------------------------------------------------------------- */
 
+static void register_place(struct qemu_plugin_insn *insn, struct simulated_place *place)
+{
+	if (place)
+		qemu_plugin_register_vcpu_insn_exec_cb(insn, count_place, NO_REGISTERS, place);
+}
+
+/* Makes @insn the first of its part, if none is. It begins after the one before it has ended
+ * without a fault. */
+static void join_part(struct part *p, struct qemu_plugin_insn *insn)
+{
+	if (p->first)
+		return;
+	p->first = insn;
+	register_place(insn, p->place_before);
+}
+
 static void end_part(struct part *p)
 {
+	if (p->n && !p->first)
+		join_part(p, p->before);
 	if (p->n && is_single)
 		add_part(p);
 	else if (p->n)
@@ -330,29 +350,30 @@ static bool may_be_removed(const struct qemu_plugin_insn *insn)
 	       qemu_plugin_insn_vaddr(insn) % EMULATED_PAGE + X86_INSN_MAX > EMULATED_PAGE;
 }
 
-/* An instruction that may fault is the last of its part: it is counted if it faults, and those
- * after it are not. */
+/* An instruction that may fault is counted when the next one of its block begins: processors do not
+ * count those that fault. The last one of a block has no next one, and is counted when it begins.
+ */
 static void add_instruction(struct part *p, struct qemu_plugin_insn *insn,
                             const struct instruction_kind *kind, struct simulated_place *place)
 {
 	if (kind->is_repeated || may_be_removed(insn))
 		end_part(p);
-	if (place)
-		qemu_plugin_register_vcpu_insn_exec_cb(
-			insn, kind->is_repeated ? count_repeated_place : count_place, NO_REGISTERS,
-			place);
 	if (kind->is_repeated) {
-		if (!place)
-			qemu_plugin_register_vcpu_insn_exec_cb(
-				insn, count_repeated, NO_REGISTERS,
-				(void *)(uintptr_t)qemu_plugin_insn_vaddr(insn));
+		qemu_plugin_register_vcpu_insn_exec_cb(
+			insn, place ? count_repeated_place : count_repeated, NO_REGISTERS,
+			place ? (void *)place : (void *)(uintptr_t)qemu_plugin_insn_vaddr(insn));
 		return;
 	}
-	if (!p->n++)
-		p->first = insn;
-	p->n_branches += kind->is_branch;
-	if (!kind->is_plain)
-		end_part(p);
+	join_part(p, insn);
+	if (kind->is_plain) {
+		p->n++;
+		register_place(insn, place);
+		return;
+	}
+	end_part(p);
+	*p = (struct part){
+		.before = insn, .place_before = place, .n = 1, .n_branches = kind->is_branch
+	};
 }
 
 static struct instruction_kind read_instruction(const struct qemu_plugin_insn *insn,
