@@ -125,6 +125,46 @@ class Files(unittest.TestCase):
             listed = run(PFM, "doctor", env={"PERFMON_SYSFS": root})
             self.assertIn("this machine is pretended", listed.stdout)
 
+    def test_symbolic_links_do_not_lead_out_of_the_folder(self):
+        for link in ("sys", "sys/bus", "sys/bus/event_source/devices"):
+            with tempfile.TemporaryDirectory() as folder:
+                root, other = os.path.join(folder, "root"), os.path.join(folder, "other")
+                os.makedirs(os.path.dirname(os.path.join(root, link)))
+                os.mkdir(other)
+                os.symlink(other, os.path.join(root, link))
+                done = run(PFM, "pretend", "--cpu", "skl", "--root", root)
+                self.assertEqual((done.returncode, os.listdir(other)), (1, []), link)
+                self.assertIn("symbolic links below the folder are not followed", done.stderr)
+        with tempfile.TemporaryDirectory() as folder:
+            root, other = os.path.join(folder, "root"), os.path.join(folder, "other")
+            os.makedirs(os.path.join(root, "sys/bus/event_source"))
+            os.symlink(other, os.path.join(root, "sys/bus/event_source/pretended"))
+            done = run(PFM, "pretend", "--cpu", "skl", "--root", root)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertFalse(os.path.exists(other))
+
+    def test_capabilities_are_those_of_linux(self):
+        """Names: arch/x86/events/intel/core.c; slots: the width of the core, drivers/perf."""
+        wanted = {"skl": {"pmu_name": "skylake", "max_precise": "0"},
+                  "spr": {"pmu_name": "sapphire_rapids", "max_precise": "0"},
+                  "amdzen5": {"max_precise": "0"},
+                  "neoverse_v2": {"slots": "0x00000008", "bus_slots": "0x00000000",
+                                  "bus_width": "0x00000000"},
+                  "cortex_a57": {"slots": "0x00000000", "bus_slots": "0x00000000",
+                                 "bus_width": "0x00000000"},
+                  "power10": {"pmu_name": "POWER10"}, "z16": {}}
+        for cpu, files in wanted.items():
+            with tempfile.TemporaryDirectory() as root:
+                run(PFM, "pretend", "--cpu", cpu, "--root", root)
+                devices = os.path.join(root, "sys/bus/event_source/devices")
+                found = {}
+                for device in os.listdir(devices):
+                    caps = os.path.join(devices, device, "caps")
+                    for name in os.listdir(caps) if os.path.isdir(caps) else ():
+                        with open(os.path.join(caps, name), encoding="ascii") as f:
+                            found[name] = f.read().strip()
+                self.assertEqual(found, files, cpu)
+
     def test_arm_announces_its_architectural_events(self):
         with tempfile.TemporaryDirectory() as root:
             run(PFM, "pretend", "--cpu", "neoverse_v2", "--root", root)
@@ -231,6 +271,17 @@ class Clients(unittest.TestCase):
         done = pretend("skl", "papi_command_line", "PAPI_TOT_CYC", "PAPI_TOT_INS")
         found = dict(re.findall(r"(PAPI_TOT_\w+) : \t(\d+)", done.stdout))
         self.assertAlmostEqual(int(found["PAPI_TOT_INS"]) / int(found["PAPI_TOT_CYC"]), 2, places=2)
+
+
+@unittest.skipIf(WHY, WHY)
+class Rules(unittest.TestCase):
+    def test_requests_are_answered_as_by_the_kernel_of_a_guest(self):
+        """tests/guest/perf_cases.txt, which the guest cases-arm64 runs on a kernel with a PMU."""
+        cases = os.path.join(os.environ["PERFMON_TESTS"], "guest", "perf_cases.txt")
+        done = pretend("cortex_a57", os.path.join(TESTS, "perf_cases"), cases)
+        self.assertEqual([line for line in done.stdout.splitlines() if line[:3] == "not"], [],
+                         done.stderr)
+        self.assertEqual(done.returncode, 0, done.stdout)
 
 
 @unittest.skipIf(WHY, WHY)

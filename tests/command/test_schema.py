@@ -191,6 +191,22 @@ class Schemas(unittest.TestCase):
                 self.assertTrue(said)
                 self.check("diff", said)
 
+    def test_answers_of_pretended_and_simulated_machines_follow_their_schema(self):
+        pretend = [PFM, "pretend", "--cpu", "spr", "--", PFM]
+        if subprocess.run([*pretend, "list"], env=CLEAN, capture_output=True).returncode:
+            self.skipTest("this machine cannot pretend")
+        for command, line in (
+                ("stat", "-e cycles,instructions -M ipc -- true"),
+                ("stat", "-e {cycles,TOPDOWN.SLOTS} -- true"), ("doctor", ""), ("list", "--pmus"),
+                ("plan", "ipc"), ("stat", "--simulate -- /bin/true")):
+            done = subprocess.run([*pretend, command, "--json", *line.split()], env=CLEAN,
+                                  capture_output=True, text=True, timeout=60)
+            with self.subTest(command + " " + line):
+                if "--simulate" in line and "qemu" in done.stderr:
+                    self.skipTest(done.stderr)
+                self.assertTrue(done.stdout, done.stderr)
+                self.check(command, done.stdout.splitlines())
+
     def test_sessions_of_alpha_follow_their_schema(self):
         r = subprocess.run([PFM, "alpha", "session", "--json"], env=CLEAN, capture_output=True,
                            text=True, timeout=60, input=ALPHA)

@@ -95,6 +95,28 @@ class Builds(unittest.TestCase):
         # The loop of the benchmark itself may touch a new page.
         self.assertAlmostEqual(row["PAGE-FAULTS"], PAGES, delta=0.1)
         self.assertAlmostEqual(row["perf::MINOR-FAULTS"], PAGES, delta=0.1)
+        self.check_pretended_counters(program)
+
+    def check_pretended_counters(self, program):
+        """Events of processors that this machine is not, which count 1,000 for each page fault."""
+        model = os.path.join(self.folder, "faults.model")
+        with open(model, "w", encoding="ascii") as f:
+            f.write("event * 1000 * faults\n")
+        for cpu, events in (("spr", "INST_RETIRED:ANY_P,MEM_INST_RETIRED:ALL_LOADS"),
+                            ("amdzen5", "RETIRED_INSTRUCTIONS,CYCLES_NOT_IN_HALT"),
+                            ("adl", "adl_glc::INST_RETIRED:ANY_P")):
+            command = [os.environ["PFM"], "pretend", "--cpu", cpu, "--model", model, "--",
+                       "taskset", "-c", "0", program, "--benchmark_perf_counters=" + events,
+                       "--benchmark_format=json"]
+            rows = []
+            for _ in range(2):
+                done = subprocess.run(command, env=self.env, capture_output=True, text=True,
+                                      check=True)
+                row = json.loads(done.stdout)["benchmarks"][0]
+                rows.append([row.get(name) for name in events.split(",")])
+            self.assertEqual(rows[0], rows[1], (cpu, done.stderr))
+            for value in rows[0]:
+                self.assertAlmostEqual(value, 1000 * PAGES, delta=100)
 
     @unittest.skipUnless(shutil.which("swig"), "swig is missing (Debian package swig)")
     def test_python_binding_of_libpfm4(self):

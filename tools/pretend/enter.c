@@ -145,16 +145,13 @@ static bool make_mounts_private(void)
 
 bool enter_pretend_files(const struct pretend_machine *m, const struct model *model)
 {
-	int err;
-
 	if (!enter_namespaces())
 		return false;
 	if (!make_mounts_private() ||
 	    mount("pretend", SYSFS_FOLDER, "tmpfs", MS_NOSUID | MS_NODEV, "mode=755"))
 		return report("cannot mount files over " SYSFS_FOLDER, errno);
-	err = write_pretend_sysfs(m, model, SYSFS_FOLDER);
-	if (err)
-		return report("cannot write the files of the pretended machine", err);
+	if (!write_pretend_sysfs(m, model, SYSFS_FOLDER, ""))
+		return false;
 	if (!replace_cpuinfo(m))
 		return report("cannot replace " CPUINFO, errno);
 	if (!replace_paranoid(m))

@@ -175,6 +175,19 @@ void close_pretend_machine(struct pretend_machine *m)
 	remove_recording(m);
 }
 
+/* Identities are those of perf: "0x..." is the word of Arm's or POWER's register, and three of them
+ * with "-" between are RISC-V's. */
+enum processor_family get_processor_family(const struct pretend_machine *m)
+{
+	if (strncmp(m->id, "AuthenticAMD", 12) == 0 || strncmp(m->id, "HygonGenuine", 12) == 0)
+		return FAMILY_AMD;
+	if (strncmp(m->id, "IBM,", 4) == 0)
+		return FAMILY_S390;
+	if (strncmp(m->id, "0x", 2) != 0)
+		return FAMILY_INTEL;
+	return strchr(m->id, '-') ? FAMILY_RISCV : strlen(m->id) > 10 ? FAMILY_ARM : FAMILY_POWER;
+}
+
 const struct pretend_pmu *get_pretend_core(const struct pretend_machine *m)
 {
 	return m->n_pmus && m->pmus[0].is_core ? &m->pmus[0] : NULL;

@@ -33,6 +33,18 @@ struct pretend_machine {
 	struct pretend_pmu pmus[PRETEND_PMUS];
 };
 
+enum processor_family {
+	FAMILY_INTEL,
+	FAMILY_AMD,
+	FAMILY_ARM,
+	FAMILY_POWER,
+	FAMILY_RISCV,
+	FAMILY_S390,
+	N_PROCESSOR_FAMILIES
+};
+
+/* The family of the processor, by its identity. */
+enum processor_family get_processor_family(const struct pretend_machine *m);
 /* Fills @m with the machine of processor @cpu: the name of a table, its alias, what the names of
  * the core types of a hybrid begin with, or an identity. Its PMUs are those of the recording @path
  * (recorded.h), or with NULL all that the processor has. Reports a failure; returns an exit status.

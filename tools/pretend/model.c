@@ -72,14 +72,24 @@ static double stretch_time(const struct model *m, double time)
 	return sum;
 }
 
-double compute_model_value(const struct model *m, const struct model_rate *r, double ticks)
+double get_mean_speed(const struct model *m, double from, double to)
 {
-	enum model_base base = get_rate_base(r);
+	/* A moment is the beginning of a short time. */
+	const double end = to > from ? to : from + 1;
+
+	if (!m->n_phases)
+		return 1;
+	return fmax((stretch_time(m, end) - stretch_time(m, from)) / (end - from), 0);
+}
+
+double compute_model_count(const struct model_rate *r, double before, double after, double speed)
+{
+	const enum model_base base = get_rate_base(r);
+	const double number = before <= 0 && after > 0 ? r->by[BASE_CONSTANT] : 0;
 
 	if (base == BASE_CONSTANT)
-		return r->by[BASE_CONSTANT];
-	return r->by[base] * (base == BASE_CLOCK ? stretch_time(m, ticks) : ticks) +
-	       (ticks > 0 ? r->by[BASE_CONSTANT] : 0);
+		return number;
+	return r->by[base] * (after - before) * (base == BASE_CLOCK ? speed : 1) + number;
 }
 
 /* ---- lines ----------------------------------------------------------------------------------- */

@@ -7,6 +7,12 @@
 
 enum { N_CACHED = 512, N_WORDS = 3 };
 
+/* True for a number in place of a name ("r3f1"): its event is in no table. */
+static bool is_number(const char *text)
+{
+	return text[0] == 'r' && text[1] && !text[1 + strspn(text + 1, "0123456789abcdef")];
+}
+
 static void add_text(const struct pretend_machine *m, const struct pretend_pmu *pmu,
                      const char *text, struct event_name *name)
 {
@@ -19,7 +25,8 @@ static void add_text(const struct pretend_machine *m, const struct pretend_pmu *
 	    pfm_describe_pmu(m->ctx, pmu->pmu, &p))
 		return;
 	own = strstr(vendor, "::") ? strstr(vendor, "::") + 2 : vendor;
-	if (snprintf(name->texts[name->n], EVENT_TEXT_MAX, "%s::%s", p.name, own) <
+	if (!is_number(own) &&
+	    snprintf(name->texts[name->n], EVENT_TEXT_MAX, "%s::%s", p.name, own) <
 	            EVENT_TEXT_MAX &&
 	    !pfm_encode_event(m->ctx, name->texts[name->n], 0, &e, NULL))
 		name->n++;
@@ -85,4 +92,76 @@ void name_raw_event(const struct pretend_machine *m, const struct pretend_pmu *p
 			search_words(m, pmu, words, &c->name);
 	}
 	*name = c->name;
+}
+
+/* ---- events that are in no table ------------------------------------------------------------- */
+
+enum { N_MASKS = 64 };
+
+/* How many events of a PMU have each set of counters. */
+struct mask_counts {
+	uint64_t masks[N_MASKS];
+	unsigned counts[N_MASKS], n;
+};
+
+static void add_mask(struct mask_counts *c, uint64_t mask)
+{
+	unsigned i = 0;
+
+	while (i < c->n && c->masks[i] != mask)
+		i++;
+	if (i == N_MASKS)
+		return;
+	c->masks[i] = mask;
+	c->counts[i]++;
+	c->n += i == c->n;
+}
+
+static uint64_t find_usual_mask(const struct pretend_machine *m, const struct pretend_pmu *pmu,
+                                unsigned n_events)
+{
+	static struct mask_counts c;
+	perfmon_event_info_t info = PFM_INIT(info);
+	unsigned most = 0;
+
+	c = (struct mask_counts){ .n = 0 };
+	for (unsigned i = 0; i < n_events; i++)
+		if (!pfm_describe_event(m->ctx, pmu->pmu, i, &info))
+			add_mask(&c, info.counters);
+	for (unsigned i = 1; i < c.n; i++)
+		most = c.counts[i] > c.counts[most] ? i : most;
+	return c.masks[most];
+}
+
+/* Finds the first event with the usual counters that needs nothing else. */
+static void find_plain_event(const struct pretend_machine *m, const struct pretend_pmu *pmu,
+                             struct event_name *name)
+{
+	perfmon_pmu_info_t p = PFM_INIT(p);
+	perfmon_event_info_t info = PFM_INIT(info);
+	pfm_encoding_t e = PFM_INIT(e);
+	uint64_t usual;
+
+	*name = (struct event_name){ .n = 0 };
+	if (pfm_describe_pmu(m->ctx, pmu->pmu, &p))
+		return;
+	usual = find_usual_mask(m, pmu, p.n_events);
+	for (unsigned i = 0; i < p.n_events && !name->n; i++)
+		if (!pfm_describe_event(m->ctx, pmu->pmu, i, &info) && info.counters == usual &&
+		    !(info.flags & PFM_EVENT_ALONE) &&
+		    !pfm_encode_event_at(m->ctx, pmu->pmu, i, 0, &e, NULL) && !e.attr.config1)
+			name->n += snprintf(name->texts[0], EVENT_TEXT_MAX, "%s::%s", p.name,
+			                    info.name) < EVENT_TEXT_MAX;
+}
+
+void name_plain_event(const struct pretend_machine *m, const struct pretend_pmu *pmu,
+                      struct event_name *name)
+{
+	static const struct pretend_pmu *known;
+	static struct event_name plain;
+
+	if (known != pmu)
+		find_plain_event(m, pmu, &plain);
+	known = pmu;
+	*name = plain;
 }

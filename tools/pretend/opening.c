@@ -62,7 +62,19 @@ static const struct pretend_pmu *find_requested_pmu(const struct supervisor *s,
 	return find_pretend_type(s->machine, a->type);
 }
 
-/* Returns 0, or -ENOENT for a generic event that the processor lacks. */
+/* Linux has these numbers of generic events (include/uapi/linux/perf_event.h). */
+static bool is_generic_number(const struct perf_attr *a)
+{
+	const uint32_t config = (uint32_t)a->config;
+
+	if (a->type == PERF_TYPE_HARDWARE)
+		return config < PERF_COUNT_HW_MAX;
+	return (config & 0xff) < PERF_COUNT_HW_CACHE_MAX &&
+	       (config >> 8 & 0xff) < PERF_COUNT_HW_CACHE_OP_MAX &&
+	       (config >> 16 & 0xff) < PERF_COUNT_HW_CACHE_RESULT_MAX;
+}
+
+/* Returns 0, or -errno for a generic event that Linux does not know, or the processor lacks. */
 static int name_event(const struct supervisor *s, const struct perf_attr *a,
                       struct pretended_event *e)
 {
@@ -71,6 +83,8 @@ static int name_event(const struct supervisor *s, const struct perf_attr *a,
 	pfm_encoding_t encoding;
 
 	if (a->type == PERF_TYPE_HARDWARE || a->type == PERF_TYPE_HW_CACHE) {
+		if (!is_generic_number(a))
+			return -EINVAL;
 		if (!name_generic(a->type, (uint32_t)a->config, name) ||
 		    !resolve_generic(s->machine, s->model, e->pmu, name, text, &encoding))
 			return -ENOENT;
@@ -97,15 +111,46 @@ static int check_permission(const struct supervisor *s, const struct opening *o)
 	return is_allowed ? 0 : -EACCES;
 }
 
+/* Drivers of x86 know the precision that they have, which is none; others do not look at it. */
+static bool has_precision(const struct supervisor *s)
+{
+	const enum processor_family family = get_processor_family(s->machine);
+
+	return family == FAMILY_INTEL || family == FAMILY_AMD;
+}
+
+/* The leader decides when its group counts, and all members count on the same PMU. */
+static bool is_good_member(const struct supervisor *s, const struct opening *o)
+{
+	if (!o->leader)
+		return true;
+	if (o->event.is_pinned || o->event.is_exclusive)
+		return false;
+	for (size_t i = 0; i < s->events.n; i++) {
+		const struct pretended_event *e = s->events.at[i];
+
+		if (e->leader == o->leader->leader && e->pmu && e->pmu != o->event.pmu)
+			return false;
+	}
+	return true;
+}
+
 static int check_request(const struct supervisor *s, const struct opening *o)
 {
 	const struct perf_attr *a = &o->attr;
 	bool samples = a->sample_period != 0;
 
+	/* armv8pmu_set_event_filter() of Linux. */
+	if (get_processor_family(s->machine) == FAMILY_ARM && o->event.pmu->is_core &&
+	    a->exclude_idle)
+		return -EOPNOTSUPP;
+	if (!is_good_member(s, o))
+		return -EINVAL;
 	if (!o->event.pmu->is_core && (samples || (o->pid >= 0 && o->cpu < 0)))
 		return -EINVAL;
 	/* Precise samples, branches and traces of data are hardware of their own. */
-	if (a->precise_ip || (a->sample_type & PERF_SAMPLE_BRANCH_STACK) || a->aux_output)
+	if ((a->precise_ip && has_precision(s)) || (a->sample_type & PERF_SAMPLE_BRANCH_STACK) ||
+	    a->aux_output)
 		return -EOPNOTSUPP;
 	/* The kernel writes the values of its own events into samples, by its clock. A program that
 	 * is notified of each sample would look for it before it is translated. */
@@ -121,6 +166,21 @@ static int check_request(const struct supervisor *s, const struct opening *o)
 	return 0;
 }
 
+/* Drivers do not look at events that are disabled: those of Arm (validate_event), x86
+ * (collect_events) and POWER (collect_events), which always look at the leader and at the new one.
+ */
+static bool is_looked_at(const struct supervisor *s, const struct pretended_event *e,
+                         bool is_member)
+{
+	switch (get_processor_family(s->machine)) {
+	case FAMILY_ARM: return e->is_enabled;
+	case FAMILY_INTEL:
+	case FAMILY_AMD:
+	case FAMILY_POWER: return e->is_enabled || !is_member;
+	default: return true;
+	}
+}
+
 /* As the kernel's drivers (validate_group): the group must fit the counters without others. The
  * order is that of the group, in which some events must come first. */
 static int check_group(const struct supervisor *s, const struct opening *o)
@@ -130,13 +190,15 @@ static int check_group(const struct supervisor *s, const struct opening *o)
 
 	if (!o->event.name.n)
 		return 0;
-	for (size_t i = 0; o->leader && i < s->events.n && n + 1 < TOGETHER_MOST; i++) {
+	for (size_t i = 0; o->leader && i < s->events.n && n + 4 < TOGETHER_MOST; i++) {
 		const struct pretended_event *e = s->events.at[i];
 
-		if (e->leader == o->leader->leader && e->pmu == o->event.pmu && e->name.n)
-			names[n++] = &e->name;
+		if (e->leader == o->leader->leader && e->pmu == o->event.pmu && e->name.n &&
+		    is_looked_at(s, e, e->id != e->leader))
+			n += list_names(e, names + n);
 	}
-	names[n++] = &o->event.name;
+	if (!o->leader || is_looked_at(s, &o->event, false))
+		n += list_names(&o->event, names + n);
 	return fit_together(s->machine, names, n) ? 0 : -EINVAL;
 }
 
@@ -201,6 +263,20 @@ static void apply_levels(const struct supervisor *s, const struct perf_attr *a,
 		rate->by[i] *= share;
 }
 
+/* An event of 64 bits takes a counter and the next one before Armv8.5, but for cycles, whose
+ * counter has 64 bits (armv8pmu_event_is_chained() of Linux). Processors without slots are older.
+ */
+static bool takes_next_counter(const struct supervisor *s, const struct pretended_event *e,
+                               const struct perf_attr *a)
+{
+	enum { LONG = 1, CPU_CYCLES = 0x11 };
+	const bool is_cycles = a->type == PERF_TYPE_HARDWARE ? a->config == PERF_COUNT_HW_CPU_CYCLES
+	                                                     : a->config == CPU_CYCLES;
+
+	return get_processor_family(s->machine) == FAMILY_ARM && e->pmu->is_core &&
+	       a->config1 & LONG && !is_cycles && !get_pretend_feature(s->machine, e->pmu, "slots");
+}
+
 /* Fills o->event. Returns 0 or -errno. */
 static int describe_request(const struct supervisor *s, struct opening *o)
 {
@@ -223,6 +299,10 @@ static int describe_request(const struct supervisor *s, struct opening *o)
 		e->end = (uint64_t)(number * MILLISECOND);
 	if (e->fault == FAULT_ZERO)
 		e->rate = (struct model_rate){ { 0 } };
+	if (!e->name.n && e->pmu->is_core)
+		name_plain_event(s->machine, e->pmu, &e->name);
+	if (takes_next_counter(s, e, a))
+		name_plain_event(s->machine, e->pmu, &e->next_name);
 	apply_levels(s, a, &e->rate);
 	rc = check_request(s, o);
 	return rc ? rc : check_group(s, o);

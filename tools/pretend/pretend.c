@@ -40,17 +40,11 @@ static const struct command_option options[] = {
 
 /* ---- models ---------------------------------------------------------------------------------- */
 
-/* The name of the model that is made for processors with identities such as @id. */
-static const char *get_family_model(const char *id)
-{
-	if (strncmp(id, "AuthenticAMD", 12) == 0 || strncmp(id, "HygonGenuine", 12) == 0)
-		return "amd.model";
-	if (strncmp(id, "IBM,", 4) == 0)
-		return "s390.model";
-	if (strncmp(id, "0x", 2) != 0)
-		return "intel.model";
-	return strchr(id, '-') ? "riscv.model" : strlen(id) > 10 ? "arm.model" : "power.model";
-}
+static const char *const family_models[N_PROCESSOR_FAMILIES] = {
+	[FAMILY_INTEL] = "intel.model", [FAMILY_AMD] = "amd.model",
+	[FAMILY_ARM] = "arm.model",     [FAMILY_POWER] = "power.model",
+	[FAMILY_RISCV] = "riscv.model", [FAMILY_S390] = "s390.model",
+};
 
 static const char *get_own_model(const char *name)
 {
@@ -108,10 +102,10 @@ static bool has_taken_events(const struct model *model, const struct pretend_mac
 	return true;
 }
 
-/* Reads the model @path, or with NULL that of the family. Returns an exit status. */
+/* Reads the model @path, or with NULL that of the processor's family. Returns an exit status. */
 static int open_model(struct model *model, const char *path, const struct pretend_machine *m)
 {
-	const char *own = get_family_model(m->id);
+	const char *own = family_models[get_processor_family(m)];
 	char *text = path ? read_model_file(path) : NULL;
 	bool is_read;
 
@@ -168,18 +162,6 @@ struct pretend_request {
 	bool is_simulated, emulates;
 };
 
-static int write_files(const struct pretend_machine *m, const struct model *model, const char *root)
-{
-	char base[256];
-	int err;
-
-	snprintf(base, sizeof(base), "%s/sys/bus/event_source", root);
-	err = write_pretend_sysfs(m, model, base);
-	if (err)
-		fprintf(stderr, "pfm pretend: %s: %s\n", root, strerror(err));
-	return err ? EXIT_REFUSED : EXIT_DONE;
-}
-
 static int run_on_machine(const struct pretend_request *r, char **command)
 {
 	static struct pretend_machine machine;
@@ -194,8 +176,10 @@ static int run_on_machine(const struct pretend_request *r, char **command)
 	if (status == EXIT_DONE && r->is_simulated)
 		status = make_simulated_memory(&machine);
 	if (status == EXIT_DONE)
-		status = r->root ? write_files(&machine, &model, r->root)
-		                 : run_pretended(&machine, &model, command);
+		status = !r->root ? run_pretended(&machine, &model, command)
+		         : write_pretend_sysfs(&machine, &model, r->root, "sys/bus/event_source")
+		                 ? EXIT_DONE
+		                 : EXIT_REFUSED;
 	if (*machine.simulated_path)
 		unlink(machine.simulated_path);
 	free_model(&model);

@@ -19,35 +19,31 @@ enum { FILE_PATH_MAX = 8192, WALK_FILES = 16 };
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-static bool make_folders(char *path)
+/* Replaces each "\\n" of @text by a line feed, and its end by another one. Returns the length. */
+static size_t unescape_lines(char *text)
 {
-	for (char *p = path + 1; (p = strchr(p, '/')); p++) {
-		bool is_made;
+	char *from = text, *to = text;
 
-		*p = '\0';
-		is_made = mkdir(path, 0755) == 0 || errno == EEXIST;
-		*p = '/';
-		if (!is_made)
-			return false;
-	}
-	return true;
+	for (; *from; from++)
+		if (from[0] == '\\' && from[1] == 'n')
+			*to++ = '\n', from++;
+		else
+			*to++ = *from;
+	*to++ = '\n';
+	return (size_t)(to - text);
 }
 
-static bool write_text(char *path, const char *text)
+/* Writes @n bytes to file "devices/PATH". */
+static void put_device_file(struct tree *t, const char *path, const char *bytes, size_t n)
 {
-	FILE *f = make_folders(path) ? fopen(path, "we") : NULL;
-	bool is_written;
+	char folder[FILE_PATH_MAX];
+	const int len = snprintf(folder, sizeof(folder), "devices/%s", path);
+	char *name = strrchr(folder, '/');
 
-	if (!f)
-		return false;
-	for (; *text; text++)
-		if (text[0] == '\\' && text[1] == 'n')
-			fputc('\n', f), text++;
-		else
-			fputc(*text, f);
-	fputc('\n', f);
-	is_written = !ferror(f);
-	return fclose(f) == 0 && is_written;
+	if (len >= (int)sizeof(folder))
+		return;
+	*name++ = '\0';
+	put_file_bytes(t, folder, name, bytes, n);
 }
 
 /* Paths lead nowhere else. */
@@ -56,23 +52,21 @@ static bool is_plain_path(const char *path)
 	return *path && *path != '/' && !strstr(path, "..");
 }
 
-/* Takes a line of a recording. False if its file cannot be written. */
-static bool take_line(struct pretend_machine *m, char *line)
+/* Takes a line of a recording. */
+static void take_line(struct pretend_machine *m, struct tree *t, char *line)
 {
-	char path[FILE_PATH_MAX], *text = strchr(line, '\t');
+	char *text = strchr(line, '\t');
 
 	if (*line == '#' || !text)
-		return true;
+		return;
 	*text++ = '\0';
 	text[strcspn(text, "\n")] = '\0';
 	if (strcmp(line, PARANOID) == 0)
 		m->paranoid = atoi(text);
 	if (strncmp(line, DEVICES, strlen(DEVICES)) == 0)
 		line += strlen(DEVICES);
-	if (!is_plain_path(line))
-		return true;
-	snprintf(path, sizeof(path), "%s/devices/%s", m->recording, line);
-	return write_text(path, text);
+	if (is_plain_path(line))
+		put_device_file(t, line, text, unescape_lines(text));
 }
 
 static bool report(const char *path, int err)
@@ -84,9 +78,9 @@ static bool report(const char *path, int err)
 bool lay_out_recording(struct pretend_machine *m, const char *path)
 {
 	const char *folder = getenv("TMPDIR");
+	static struct tree t;
 	char *line = NULL;
 	size_t size = 0;
-	bool is_done = true;
 	FILE *f = fopen(path, "re");
 
 	if (!f)
@@ -100,11 +94,13 @@ bool lay_out_recording(struct pretend_machine *m, const char *path)
 		m->recording[0] = '\0';
 		return report(folder ? folder : "/tmp", err);
 	}
-	while (is_done && getline(&line, &size, f) >= 0)
-		is_done = take_line(m, line);
+	begin_tree(&t, m->recording);
+	while (!t.error && getline(&line, &size, f) >= 0)
+		take_line(m, &t, line);
+	end_tree(&t);
 	free(line);
 	fclose(f);
-	return is_done || report(m->recording, errno);
+	return !t.error || report(m->recording, t.error);
 }
 
 static int remove_file(const char *path, const struct stat *st, int kind, struct FTW *at)
@@ -207,37 +203,32 @@ bool use_recorded_pmus(struct pretend_machine *m)
 
 /* ---- the copy -------------------------------------------------------------------------------- */
 
+enum { FILE_SIZE_MAX = 1 << 16 };
+
 static struct {
-	const char *base;
-	size_t skip;
-	int error;
+	struct tree *to;
+	size_t skip; /* the length of the recording's folder */
 } copy;
 
 static int copy_file(const char *path, const struct stat *st, int kind, struct FTW *at)
 {
-	char to[FILE_PATH_MAX], text[4096];
-	FILE *in = kind == FTW_F ? fopen(path, "re") : NULL, *out;
-	size_t n;
+	static char bytes[FILE_SIZE_MAX];
+	FILE *in = kind == FTW_F ? fopen(path, "re") : NULL;
 
 	(void)st, (void)at;
 	if (!in)
 		return 0;
-	snprintf(to, sizeof(to), "%s/%s", copy.base, path + copy.skip);
-	out = make_folders(to) ? fopen(to, "we") : NULL;
-	while (out && (n = fread(text, 1, sizeof(text), in)) > 0)
-		if (fwrite(text, 1, n, out) != n)
-			copy.error = errno;
-	if (!out || fclose(out))
-		copy.error = errno;
+	put_device_file(copy.to, path + copy.skip, bytes, fread(bytes, 1, sizeof(bytes), in));
 	fclose(in);
 	return 0;
 }
 
-int copy_recorded_files(const struct pretend_machine *m, const char *base)
+void copy_recorded_files(const struct pretend_machine *m, struct tree *t)
 {
-	copy.base = base;
-	copy.skip = strlen(m->recording) + 1;
-	copy.error = 0;
-	(void)nftw(m->recording, copy_file, WALK_FILES, FTW_PHYS);
-	return copy.error;
+	char devices[FILE_PATH_MAX];
+
+	snprintf(devices, sizeof(devices), "%s/devices", m->recording);
+	copy.to = t;
+	copy.skip = strlen(devices) + 1;
+	(void)nftw(devices, copy_file, WALK_FILES, FTW_PHYS);
 }

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 #include "simulate/simulate.h"
 
@@ -31,6 +32,17 @@ static bool is_placed(const struct pretend_machine *m, const char *const *texts,
 		return false;
 	pfm_close_set(set);
 	return true;
+}
+
+unsigned list_names(const struct pretended_event *e, const struct event_name **names)
+{
+	unsigned n = 0;
+
+	if (e->name.n)
+		names[n++] = &e->name;
+	if (e->next_name.n)
+		names[n++] = &e->next_name;
+	return n;
 }
 
 /* Bit i of @choices chooses the other text of the i-th event that has two. */
@@ -84,9 +96,9 @@ static bool add_group(struct turn *t, unsigned g)
 	for (size_t i = 0; i < t->supervisor->events.n; i++) {
 		const struct pretended_event *e = t->supervisor->events.at[i];
 
-		if (e->leader == leader->id && e->name.n && e->context == leader->context &&
-		    t->n_names < TOGETHER_MOST)
-			t->names[t->n_names++] = &e->name;
+		if (e->leader == leader->id && e->context == leader->context &&
+		    t->n_names + 2 <= TOGETHER_MOST)
+			t->n_names += list_names(e, t->names + t->n_names);
 	}
 	if (fit_together(t->machine, t->names, t->n_names) || fits_at_front(t, before)) {
 		t->is_exclusive = leader->is_exclusive;
@@ -219,12 +231,26 @@ static double get_ticks(const struct supervisor *s, const struct pretended_event
 	return ticks < (double)e->end ? ticks : (double)e->end;
 }
 
+double read_moment(const struct supervisor *s)
+{
+	struct timespec now = { 0 };
+
+	if (s->simulated_rate > 0)
+		return read_simulated_ticks(s);
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec * 1e9 + (double)now.tv_nsec - s->began;
+}
+
+/* What @e counted since it was settled, with a counter all the time. */
+static double count_since(const struct supervisor *s, const struct pretended_event *e, double ticks)
+{
+	return compute_model_count(&e->rate, e->last_ticks, ticks,
+	                           get_mean_speed(s->model, e->last_moment, s->moment));
+}
+
 uint64_t peek_value(const struct supervisor *s, const struct pretended_event *e, uint64_t raw)
 {
-	const double value =
-		e->value +
-		e->share * (compute_model_value(s->model, &e->rate, get_ticks(s, e, raw)) -
-	                    compute_model_value(s->model, &e->rate, e->last_ticks));
+	const double value = e->value + e->share * count_since(s, e, get_ticks(s, e, raw));
 
 	if (get_rate_base(&e->rate) == BASE_CONSTANT)
 		return (uint64_t)(e->rate.by[BASE_CONSTANT] + 0.5);
@@ -242,24 +268,23 @@ uint64_t peek_running(const struct pretended_event *e, uint64_t running)
 void begin_ticks(const struct supervisor *s, struct pretended_event *e)
 {
 	e->last_ticks = get_ticks(s, e, 0);
+	e->last_moment = s->moment;
 }
 
 void settle_event(const struct supervisor *s, struct pretended_event *e, uint64_t raw,
                   uint64_t running)
 {
 	const double ticks = get_ticks(s, e, raw);
-	double before = compute_model_value(s->model, &e->rate, e->last_ticks);
-	bool is_constant = get_rate_base(&e->rate) == BASE_CONSTANT;
 
-	/* A count that is a number has it once the event was enabled. */
-	if (is_constant && (e->last_running || !running))
-		before = e->rate.by[BASE_CONSTANT];
-	else if (is_constant)
-		before = 0;
-	/* The emulator goes on while an event is disabled. */
-	if (e->is_enabled || s->simulated_rate <= 0)
-		e->value += e->share * (compute_model_value(s->model, &e->rate, ticks) - before);
+	/* A count that is a number has it once the event was enabled. The emulator goes on while an
+	 * event is disabled. */
+	if (get_rate_base(&e->rate) == BASE_CONSTANT)
+		e->value += e->share * compute_model_count(&e->rate, (double)e->last_running,
+		                                           (double)running, 1);
+	else if (e->is_enabled || s->simulated_rate <= 0)
+		e->value += e->share * count_since(s, e, ticks);
 	e->running += (uint64_t)(e->share * (double)(running - e->last_running));
 	e->last_ticks = ticks;
+	e->last_moment = s->moment;
 	e->last_running = running;
 }

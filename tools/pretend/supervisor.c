@@ -213,6 +213,7 @@ static bool receive_call(struct supervisor *s, int listener, struct seccomp_noti
 	for (;;) {
 		if (poll(&p, 1, s->n_rings ? RING_MILLISECONDS : -1) < 0 && errno != EINTR)
 			return false;
+		s->moment = read_moment(s);
 		if (s->n_rings)
 			pump_rings(s);
 		if (p.revents & POLLIN) {
@@ -250,6 +251,7 @@ void supervise(const struct pretend_machine *m, const struct model *model, int l
 	s->model = model;
 	find_taken_events(s);
 	find_simulated_rate(s);
+	s->began = read_moment(s);
 	call.clients = s->clients;
 	while (receive_call(s, listener, &n))
 		handle_call(s, &call);

@@ -70,7 +70,7 @@ enum { EVENT_TEXTS = 2, EVENT_TEXT_MAX = 128 };
 /* Names of an event as pfm_dispatch_set() takes them. The kernel counts cycles and instructions on
  * fixed counters or on others, for which vendors have names of their own. */
 struct event_name {
-	unsigned n; /* 0: the event is in no table, and takes no counter */
+	unsigned n; /* 0: the event takes no counter */
 	char texts[EVENT_TEXTS][EVENT_TEXT_MAX];
 };
 
@@ -86,6 +86,7 @@ struct pretended_event {
 	struct model_rate rate;
 	enum model_fault fault;
 	struct event_name name;
+	struct event_name next_name; /* of an event that takes the counter after its own */
 	bool is_enabled, is_pinned, is_exclusive, is_by_frequency;
 	bool reads_in_samples; /* its samples hold the values of its group */
 	bool is_mapped;        /* its buffer is the kernel's own */
@@ -97,7 +98,8 @@ struct pretended_event {
 	double share;             /* of the enabled time on a counter */
 	double value;             /* counted until the last settlement */
 	uint64_t running;         /* and the time on a counter */
-	double last_ticks;        /* of the event's base at that moment */
+	double last_ticks;        /* of the event's base then */
+	double last_moment;       /* and the moment */
 	uint64_t last_running;    /* of the kernel's event */
 };
 
@@ -115,6 +117,8 @@ struct supervisor {
 	struct event_name taken[TAKEN_MOST];
 	unsigned n_taken;
 	double simulated_rate; /* instructions that the model counts in a nanosecond */
+	/* Phases are those of the machine: the program goes on while an event is disabled. */
+	double began, moment; /* nanoseconds; at the beginning, and of the call from there on */
 	struct client clients[N_CLIENTS];
 	/* Those whose first owner has closed them may be open in a process that inherited them. */
 	struct event_list events, closed;
@@ -137,6 +141,8 @@ void set_aside_closed_events(struct supervisor *s, uint64_t context);
 /* ---- shares.c -------------------------------------------------------------------------------- */
 
 enum { TOGETHER_MOST = 64 };
+/* Writes the names of @e that need counters, two at most. Returns their number. */
+unsigned list_names(const struct pretended_event *e, const struct event_name **names);
 /* True if events with these @n @names can be counted together, each by one of its texts. */
 bool fit_together(const struct pretend_machine *m, const struct event_name *const *names,
                   unsigned n);
@@ -147,6 +153,8 @@ void find_taken_events(struct supervisor *s);
 /* Computes the shares of the events of @context: what the kernel's rotation gives each in the long
  * run. */
 void share_counters(struct supervisor *s, uint64_t context);
+/* The nanoseconds since the machine began, which decide on the phase. */
+double read_moment(const struct supervisor *s);
 /* Begins the account of @e with its value now. */
 void begin_ticks(const struct supervisor *s, struct pretended_event *e);
 /* Accounts what @e counted until now, when the kernel's event has @raw and @running. */
@@ -158,6 +166,11 @@ void settle_event(const struct supervisor *s, struct pretended_event *e, uint64_
 /* Finds the names of the event of @pmu that the words of @a select. */
 void name_raw_event(const struct pretend_machine *m, const struct pretend_pmu *pmu,
                     const struct perf_attr *a, struct event_name *name);
+
+/* Names an event that takes a counter as most of the core's events do: in place of one that is in
+ * no table. */
+void name_plain_event(const struct pretend_machine *m, const struct pretend_pmu *pmu,
+                      struct event_name *name);
 
 /* ---- opening.c, reading.c -------------------------------------------------------------------- */
 

@@ -3,58 +3,14 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include "common/pfm.h"
 #include "pretend/generic.h"
 #include "pretend/recorded.h"
+#include "pretend/tree.h"
 
-enum { N_WORDS = 4, PATH_SIZE = 512 };
-
-/* A folder in which files are made; the first error is kept. */
-struct tree {
-	const char *base;
-	int error;
-};
-
-static void make_folders(struct tree *t, char *path)
-{
-	for (char *p = path + 1; (p = strchr(p, '/')); p++) {
-		*p = '\0';
-		if (mkdir(path, 0755) && errno != EEXIST && !t->error)
-			t->error = errno;
-		*p = '/';
-	}
-}
-
-/* Writes @text and a line feed to the file "BASE/FOLDER/NAME". */
-static void put_file(struct tree *t, const char *folder, const char *name, const char *text)
-{
-	char path[PATH_SIZE];
-	FILE *f;
-
-	snprintf(path, sizeof(path), "%s/%s/%s", t->base, folder, name);
-	make_folders(t, path);
-	f = fopen(path, "we");
-	if ((!f || fprintf(f, "%s\n", text) < 0) && !t->error)
-		t->error = errno;
-	if (f && fclose(f) && !t->error)
-		t->error = errno;
-}
-
-static void __attribute__((format(printf, 4, 5)))
-put_line_file(struct tree *t, const char *folder, const char *name, const char *format, ...)
-{
-	char text[256];
-	va_list ap;
-
-	va_start(ap, format);
-	vsnprintf(text, sizeof(text), format, ap);
-	va_end(ap);
-	put_file(t, folder, name, text);
-}
+enum { N_WORDS = 4 };
 
 /* ---- formats --------------------------------------------------------------------------------- */
 
@@ -206,11 +162,6 @@ static void put_events(struct tree *t, const struct pretend_machine *m, const st
 	}
 }
 
-static bool is_arm_identity(const char *id)
-{
-	return strncmp(id, "0x", 2) == 0 && strlen(id) > 10 && !strchr(id, '-');
-}
-
 /* Architectural events of Arm, which registers announce (PMCEID0 and PMCEID1). */
 static bool is_announced(uint64_t code)
 {
@@ -226,7 +177,7 @@ static void put_announced_events(struct tree *t, const struct pretend_machine *m
 	pfm_encoding_t e = PFM_INIT(e);
 	char folder[128], name[128], terms[32];
 
-	if (!is_arm_identity(m->id) || pfm_describe_pmu(m->ctx, pmu->pmu, &p))
+	if (get_processor_family(m) != FAMILY_ARM || pfm_describe_pmu(m->ctx, pmu->pmu, &p))
 		return;
 	snprintf(folder, sizeof(folder), "devices/%s/events", pmu->device);
 	for (unsigned i = 0; i < p.n_events; i++) {
@@ -274,10 +225,7 @@ static void put_pmu(struct tree *t, const struct pretend_machine *m, const struc
 		return;
 	put_events(t, m, model, pmu);
 	put_announced_events(t, m, pmu);
-	snprintf(folder, sizeof(folder), "devices/%s/caps", pmu->device);
-	put_file(t, folder, "pmu_name", m->name);
-	/* Precise samples would need a processor. */
-	put_file(t, folder, "max_precise", "0");
+	put_capabilities(t, m, pmu);
 }
 
 /* The kernel's own PMUs stay as they are. */
@@ -295,20 +243,33 @@ static void put_own_pmus(struct tree *t)
 	}
 }
 
-int write_pretend_sysfs(const struct pretend_machine *m, const struct model *model,
-                        const char *base)
+static bool report_failure(const struct tree *t, const char *root, const char *below)
 {
-	struct tree t = { .base = base };
+	const bool is_link = t->error == ELOOP || t->error == ENOTDIR;
 
-	put_line_file(&t, ".", "pretended", "%s, model %s", m->name, model->name);
+	fprintf(stderr, "pfm pretend: %s%s%s%s%s: %s%s\n", root, *below ? "/" : "", below,
+	        *t->where ? "/" : "", t->where, strerror(t->error),
+	        is_link ? ": symbolic links below the folder are not followed" : "");
+	return false;
+}
+
+bool write_pretend_sysfs(const struct pretend_machine *m, const struct model *model,
+                         const char *root, const char *below)
+{
+	static struct tree t;
+
+	begin_tree(&t, root);
+	descend_tree(&t, below);
+	put_line_file(&t, "", "pretended", "%s, model %s", m->name, model->name);
 	put_own_pmus(&t);
 	if (*m->recording)
-		t.error = copy_recorded_files(m, base);
+		copy_recorded_files(m, &t);
 	for (unsigned i = 0; i < m->n_pmus; i++) {
 		if (*m->recording)
 			put_recorded_cpus(&t, &m->pmus[i]);
 		else
 			put_pmu(&t, m, model, &m->pmus[i]);
 	}
-	return t.error;
+	end_tree(&t);
+	return !t.error || report_failure(&t, root, below);
 }
