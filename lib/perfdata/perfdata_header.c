@@ -29,7 +29,8 @@ static struct record_layout decode_record_layout(const struct perfdata_reader *r
 		                       .intr_regs = perfdata_decode_u64(r, a + 96),
 		                       .max_frames = frames ? frames : DEFAULT_MAX_FRAMES,
 		                       .is_inherited = get_attr_flag(r, flags, 1),
-		                       .has_trailers = get_attr_flag(r, flags, 18) };
+		                       .has_trailers = get_attr_flag(r, flags, 18),
+		                       .has_build_ids = get_attr_flag(r, flags, 34) };
 }
 
 /* The configuration of the next count of @s, which has the attributes at @a. */
@@ -85,6 +86,7 @@ static int add_event(struct pfm_session *s, const uint8_t *given, size_t n)
 	memcpy(a, given, n < sizeof(a) ? n : sizeof(a));
 	s->sampling->totals[s->n_counts] =
 		(struct sample_totals){ .layout = decode_record_layout(r, a) };
+	r->has_build_ids |= s->sampling->totals[s->n_counts].layout.has_build_ids;
 	c = &s->counts[s->n_counts];
 	*c = (struct session_count){ .config = decode_count_config(s, a, name) };
 	s->n_counts++;
@@ -113,10 +115,13 @@ static int add_event_id(struct pfm_session *s, uint64_t id, unsigned event)
 	return 0;
 }
 
+/* Records without an event are those that perf writes itself, for the event that asked. */
 void pfmi_perfdata_update_common_layout(struct pfm_session *s)
 {
-	if (s->n_counts)
-		s->sampling->common_layout = s->sampling->totals[0].layout;
+	if (!s->n_counts)
+		return;
+	s->sampling->common_layout = s->sampling->totals[0].layout;
+	s->sampling->common_layout.has_build_ids = s->recording->has_build_ids;
 }
 
 static void set_event_name(struct pfm_session *s, unsigned event, const uint8_t *text, size_t n)
@@ -307,8 +312,7 @@ int pfmi_perfdata_read_attr_record(struct pfm_session *s, const uint8_t *p, size
 	rc = add_event(s, p + 8, attr);
 	for (size_t at = 8 + attr; at + 8 <= size && !rc; at += 8)
 		rc = add_event_id(s, perfdata_decode_u64(r, p + at), s->n_counts - 1);
-	s->sampling->common_layout =
-		s->n_counts ? s->sampling->totals[0].layout : s->sampling->common_layout;
+	pfmi_perfdata_update_common_layout(s);
 	pfmi_perfdata_name_unnamed_events(s);
 	return rc;
 }

@@ -11,6 +11,7 @@
 struct perfdata_reader {
 	int fd;
 	bool is_foreign, is_big_endian, has_ended, is_pipe;
+	bool has_build_ids; /* an event asked for them in place of devices */
 	bool is_damaged; /* the file ends too early or has a bad record; the rest cannot be read */
 	uint64_t n_bytes_left; /* bytes of the data section still to be read */
 	uint8_t *input;        /* buffer; bytes input_start .. input_end are not used yet */
@@ -21,6 +22,7 @@ struct perfdata_reader {
 	struct byte_buffer unpacked;
 	/* the newest time, now and at the last mark */
 	uint64_t newest_time, round_time;
+	uint64_t last_time; /* of the record that was read before */
 	size_t ids_capacity;
 	size_t counts_capacity, totals_capacity; /* of the session's events */
 	/* layout of tracepoints' fields; NULL: not recorded */

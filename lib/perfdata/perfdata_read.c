@@ -111,8 +111,12 @@ static int store_record(struct pfm_session *s, const uint8_t *bytes, size_t size
 	if (r->is_foreign)
 		swap_record(s, to, size);
 	event = pfmi_sampling_find_count(s->sampling, pfmi_sampling_get_record_id(l, to, size));
+	/* Linux took id and time from an event of another session, which may have another clock. */
+	if (event < 0 && pfmi_sampling_is_of_other_session(s->sampling, to, size))
+		pfmi_sampling_set_sample_time(l, to, size, r->last_time);
 	l = event >= 0 ? &s->sampling->totals[event].layout : l;
 	time = pfmi_sampling_get_record_time(l, to, size);
+	r->last_time = time ? time : r->last_time;
 	if (time > r->newest_time)
 		r->newest_time = time;
 	return pfmi_perfdata_push_staged_record(&r->sorter, time, size);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Event ids of the kernel: in a sorted list for a session that samples, in a hash table for a
  * recording. */
+#include <string.h>
 #include "session/perf_event.h"
 #include "sampling/sampling.h"
 
@@ -49,4 +50,15 @@ int pfmi_sampling_find_count(struct sampling_state *sm, uint64_t id)
 		return -1;
 	sm->last_id_index = at;
 	return (int)sm->event_ids[at].count_index;
+}
+
+bool pfmi_sampling_is_of_other_session(struct sampling_state *sm, const void *bytes, size_t size)
+{
+	struct record_header head;
+
+	memcpy(&head, bytes, sizeof(head));
+	return head.type == PFM_RECORD_SAMPLE && sm->n_event_ids &&
+	       sampling_has_event_id(&sm->common_layout) &&
+	       pfmi_sampling_find_count(
+		       sm, pfmi_sampling_get_record_id(&sm->common_layout, bytes, size)) < 0;
 }

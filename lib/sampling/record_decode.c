@@ -6,6 +6,8 @@
 #include <string.h>
 #include "sampling/record_cursor.h"
 
+enum { BUILD_ID_BYTES = 24 }; /* of a mapping: size, three zeros, and up to 20 bytes */
+
 static size_t get_trailer_size(uint64_t fields)
 {
 	return sizeof(uint64_t) * (size_t)__builtin_popcountll(fields & SAMPLE_TRAILER_FIELDS);
@@ -48,16 +50,43 @@ static void parse_task_ids(struct record_cursor *c, pfm_record_t *out)
 	out->has |= PFM_SAMPLE_TID;
 }
 
-static void parse_map(struct record_cursor *c, bool second, pfm_record_t *out)
+/* True if 24 bytes have the form of a build id: its size, three zeros, and zeros after it. Only the
+ * sizes that linkers write are accepted, which are no major numbers of Linux's disks. */
+static bool has_form_of_build_id(const uint8_t *bytes)
 {
+	static const uint8_t zeros[20];
+	const unsigned n = bytes[0];
+
+	return (n == 16 || n == 20) && memcmp(bytes + 1, zeros, 3) == 0 &&
+	       memcmp(bytes + 4 + n, zeros, 20 - n) == 0;
+}
+
+/* True if the next bytes of a mapping are a build id. Linux 6.1 writes the bit into the records of
+ * every session once another one has asked for build ids, and the device into the bytes; perf
+ * inject writes build ids into recordings whose events did not ask. */
+static bool is_build_id_next(const struct record_cursor *c, const struct record_layout *l,
+                             const pfm_record_t *out)
+{
+	return out->misc & PFM_MISC_BUILD_ID &&
+	       (l->has_build_ids ||
+	        (get_bytes_left(c) >= BUILD_ID_BYTES && has_form_of_build_id(c->pos)));
+}
+
+static void parse_map(struct record_cursor *c, const struct record_layout *l, pfm_record_t *out)
+{
+	const bool second = out->type == PFM_RECORD_MAP2;
 	pfm_map_t *m = &out->body.map;
+	bool has_id;
 
 	parse_task_ids(c, out);
 	m->start = read_u64(c);
 	m->length = read_u64(c);
 	m->offset = read_u64(c);
-	if (second && out->misc & PFM_MISC_BUILD_ID) {
-		const uint8_t *id = read_bytes(c, 24);
+	has_id = second && is_build_id_next(c, l, out);
+	if (!has_id)
+		out->misc &= (uint16_t)~PFM_MISC_BUILD_ID;
+	if (has_id) {
+		const uint8_t *id = read_bytes(c, BUILD_ID_BYTES);
 
 		m->build_id = id ? id + 4 : NULL;
 		m->build_id_size = id && id[0] <= 20 ? id[0] : 0;
@@ -146,7 +175,7 @@ static void parse_record_body(struct record_cursor *c, const struct record_layou
 {
 	switch (out->type) {
 	case PFM_RECORD_MAP:
-	case PFM_RECORD_MAP2: parse_map(c, out->type == PFM_RECORD_MAP2, out); break;
+	case PFM_RECORD_MAP2: parse_map(c, l, out); break;
 	case PFM_RECORD_LOST:
 		out->id = read_u64(c);
 		out->has |= PFM_SAMPLE_ID;

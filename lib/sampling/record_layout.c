@@ -98,3 +98,13 @@ uint64_t pfmi_sampling_get_record_time(const struct record_layout *l, const void
 	               ? read_word_at(bytes, size, size - back)
 	               : 0;
 }
+
+void pfmi_sampling_set_sample_time(const struct record_layout *l, void *bytes, size_t size,
+                                   uint64_t time)
+{
+	const size_t at = RECORD_HEADER_SIZE +
+	                  8 * pfmi_sampling_count_words_before(l->fields, PFM_SAMPLE_TIME);
+
+	if (l->fields & PFM_SAMPLE_TIME && size >= sizeof(time) && at <= size - sizeof(time))
+		memcpy((uint8_t *)bytes + at, &time, sizeof(time));
+}

@@ -10,6 +10,8 @@
 
 /* the longest delay of a buffer that does not disturb the order */
 #define MAX_BUFFER_DELAY_NS 1000000u
+/* A record that seems to come from so far ahead has the time of another clock. */
+#define MAX_LEAD_NS 60000000000u
 
 /* ---- the order of buffers ------------------------------------------------------------------ */
 
@@ -55,6 +57,16 @@ static void push_buffer_to_heap(struct sampling_state *sm, unsigned stream)
 
 /* ---- passes -------------------------------------------------------------------------------- */
 
+/* The time of a record; 0 if it has none, or that of another session's clock. Linux computes the id
+ * and the time of a software event once for all sessions that sample it. */
+static uint64_t get_own_time(struct sampling_state *sm, const void *bytes, size_t size)
+{
+	const uint64_t time = pfmi_sampling_get_record_time(&sm->common_layout, bytes, size);
+
+	return time > sm->latest_time || pfmi_sampling_is_of_other_session(sm, bytes, size) ? 0
+	                                                                                    : time;
+}
+
 /* A record without a time follows the record before it in its buffer. */
 static bool peek_next_record(struct sampling_state *sm, struct sample_buffer *st)
 {
@@ -65,9 +77,7 @@ static bool peek_next_record(struct sampling_state *sm, struct sample_buffer *st
 		st->next_size = 0;
 		return false;
 	}
-	time = sm->n_buffers > 1 ? pfmi_sampling_get_record_time(&sm->common_layout,
-	                                                         st->next_record, st->next_size)
-	                         : 0;
+	time = sm->n_buffers > 1 ? get_own_time(sm, st->next_record, st->next_size) : 0;
 	if (time > st->next_time)
 		st->next_time = time;
 	return true;
@@ -95,12 +105,13 @@ static void discard_damaged_buffer(struct sampling_state *sm, struct sample_buff
 static void begin_pass(struct pfm_session *s)
 {
 	struct sampling_state *sm = s->sampling;
-
 	/* Reads the clock before the buffers: records that are missing from them are younger. */
-	sm->pass_time_limit =
-		sm->n_buffers > 1 && s->running && !sampling_has_only_ended_tasks(sm)
-			? pfmi_sampling_get_clock_ns(sm->config.clock) - MAX_BUFFER_DELAY_NS
-			: UINT64_MAX;
+	const uint64_t now = sm->n_buffers > 1 ? pfmi_sampling_get_clock_ns(sm->config.clock) : 0;
+
+	sm->latest_time = now + MAX_LEAD_NS;
+	sm->pass_time_limit = sm->n_buffers > 1 && s->running && !sampling_has_only_ended_tasks(sm)
+	                              ? now - MAX_BUFFER_DELAY_NS
+	                              : UINT64_MAX;
 	sm->n_heap = 0;
 	for (unsigned i = 0; i < sm->n_buffers; i++) {
 		struct sample_buffer *st = &sm->buffers[i];
@@ -211,11 +222,6 @@ static int guess_software_count(const struct pfm_session *s, bool *several)
 	return found;
 }
 
-static bool has_event_id(const struct record_layout *l)
-{
-	return l->fields & (PFM_SAMPLE_ID | PFM_SAMPLE_IDENTIFIER);
-}
-
 /* The layout of a record with an id of another session. *@i: its count, if there is only one
  * possibility. */
 static const struct record_layout *guess_record_layout(struct pfm_session *s, const void *bytes,
@@ -227,7 +233,7 @@ static const struct record_layout *guess_record_layout(struct pfm_session *s, co
 	int like = -1;
 
 	memcpy(&head, bytes, sizeof(head));
-	if (s->n_counts == 1 && !(sm->n_event_ids && has_event_id(&sm->common_layout)))
+	if (s->n_counts == 1 && !(sm->n_event_ids && sampling_has_event_id(&sm->common_layout)))
 		like = 0; /* a recording of one event, whose samples need no ids */
 	else if (head.type == PFM_RECORD_SAMPLE)
 		like = guess_software_count(s, &several);
@@ -260,6 +266,11 @@ static bool decode_record(struct pfm_session *s, const void *bytes, size_t size,
 		add_side_record_to_totals(&sm->totals[i], r);
 	}
 	r->has &= ~(uint64_t)(r->type == PFM_RECORD_LOST ? PFM_SAMPLE_ID : 0);
+	/* A recording has the time of the record before in its place. */
+	if (!s->recording && pfmi_sampling_is_of_other_session(sm, bytes, size)) {
+		r->time = 0;
+		r->has &= ~(uint64_t)PFM_SAMPLE_TIME;
+	}
 	return has_memory;
 }
 

@@ -220,7 +220,8 @@ static void set_record_layouts(struct pfm_session *s)
 		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING |
 		               (sm->lacks_lost_counts ? 0u : PERF_FORMAT_LOST),
 		.max_frames = (uint32_t)frames,
-		.has_trailers = true
+		.has_trailers = true,
+		.has_build_ids = (sm->config.records & PFM_SIDEBAND_BUILD_ID) != 0
 	};
 	for (unsigned i = 0; i < s->n_counts; i++) {
 		sm->totals[i].layout = sm->common_layout;

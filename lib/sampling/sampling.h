@@ -24,6 +24,9 @@ struct record_layout {
 	bool is_inherited;
 	/* records that are not samples end with the fields that identify their event */
 	bool has_trailers;
+	/* mappings have build ids in place of devices if their records say so; without this flag,
+	 * only if the bytes have the form of one */
+	bool has_build_ids;
 	/* samples consist of an identifier and the words of the first fields alone, ... */
 	bool is_fixed_size;
 	/* ... and each has this many bytes, the header included. Both members are set by
@@ -63,6 +66,9 @@ uint64_t pfmi_sampling_get_record_id(const struct record_layout *l, const void *
 /* The time of the record; 0 if the record does not have it. */
 uint64_t pfmi_sampling_get_record_time(const struct record_layout *l, const void *bytes,
                                        size_t size);
+/* Replaces the time of a sample that has one. */
+void pfmi_sampling_set_sample_time(const struct record_layout *l, void *bytes, size_t size,
+                                   uint64_t time);
 /* Converts a record of the other byte order in place, header included. False if it is damaged. */
 bool pfmi_sampling_swap_record(const struct record_layout *l, void *bytes, size_t size);
 
@@ -184,6 +190,7 @@ struct sampling_state {
 	struct sample_run run;    /* the run of samples in that stream, ... */
 	unsigned n_run_left;      /* ... and how many are left at most; 0: unknown */
 	uint64_t pass_time_limit; /* records after this time wait for the next pass */
+	uint64_t latest_time;     /* records after this time have that of another clock */
 	uint64_t n_lost, n_bytes;
 	/* recorded records whose type is unknown */
 	uint32_t n_unknown_records;
@@ -199,8 +206,16 @@ struct sampling_state {
 	void (*free_trace_formats)(struct sampling_state *sm);
 };
 
+/* True if records of this layout have the id of their event. */
+static inline bool sampling_has_event_id(const struct record_layout *l)
+{
+	return l->fields & (PFM_SAMPLE_ID | PFM_SAMPLE_IDENTIFIER);
+}
+
 /* The count of event id @id, or -1. */
 int pfmi_sampling_find_count(struct sampling_state *sm, uint64_t id);
+/* True if a record is a sample with the id of an event that is not of this session. */
+bool pfmi_sampling_is_of_other_session(struct sampling_state *sm, const void *bytes, size_t size);
 
 /* Begins to make samples of members from @r, a recorded sample with layout @l, if only its group's
  * leader samples. Sets the period of @r to what its own event has counted since the previous

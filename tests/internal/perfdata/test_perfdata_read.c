@@ -288,6 +288,55 @@ static void a_file_of_either_byte_order_is_read_the_same(void **state)
 	}
 }
 
+/* A mapping of page faults on device 8:1, with the bit of build ids. */
+static void put_marked_mapping(void)
+{
+	put_head(PFM_RECORD_MAP2, PFM_MISC_USER | PFM_MISC_BUILD_ID, 104);
+	put32(7);
+	put32(8);
+	for (unsigned i = 1; i < 4; i++)
+		put64(i << 12);
+	put32(8); /* device and inode, or the size of a build id and its bytes */
+	put32(1);
+	put64(99);
+	put64(3);
+	put32(5);
+	put32(2);
+	put("/x\0\0\0\0\0", 8);
+	put32(7);
+	put32(8);
+	put64(30);
+	put64(11);
+}
+
+/* The bit of build ids is right if an event asked for them. */
+static void mappings_have_build_ids_if_an_event_asked(void **state)
+{
+	static const char *const names[] = { "faults", "clocks" };
+
+	(void)state;
+	for (unsigned foreign = 0; foreign < 2; foreign++)
+		for (unsigned asked = 0; asked < 2; asked++) {
+			begin_file(foreign);
+			set64(128 + 40, flag(18) | (asked ? flag(34) : 0));
+			put_marked_mapping();
+			end_file(names, 2);
+			assert_int_equal(read_it(), PFMLIB_SUCCESS);
+			assert_int_equal(next(), 1);
+			assert_int_equal(record.type, PFM_RECORD_MAP2);
+			assert_int_equal(record.time, 30);
+			assert_string_equal(record.body.map.name, "/x");
+			if (asked) {
+				assert_non_null(record.body.map.build_id);
+				continue;
+			}
+			assert_null(record.body.map.build_id);
+			assert_int_equal(record.body.map.major, 8);
+			assert_int_equal(record.body.map.inode, 99);
+			assert_int_equal(record.misc, PFM_MISC_USER);
+		}
+}
+
 static void a_pipe_announces_its_events(void **state)
 {
 	(void)state;
@@ -432,6 +481,31 @@ static int compare_sent_records(const void *a, const void *b)
 }
 
 /* Records of equal times keep the order of the file. The expected order is that of qsort(). */
+/* Linux gives a sample of a software event the id and the time of another session's event, whose
+ * clock may be another one: the sample follows the one before it. */
+static void times_of_other_clocks_disturb_no_order(void **state)
+{
+	static const char *const names[] = { "faults", "clocks" };
+
+	(void)state;
+	for (unsigned foreign = 0; foreign < 2; foreign++) {
+		begin_file(foreign);
+		put_sample(11, 0x1000, 30);
+		put_sample(77, 0x2000, (uint64_t)1 << 60);
+		put_round();
+		put_sample(11, 0x3000, 40);
+		put_round();
+		put_sample(11, 0x4000, 35);
+		end_file(names, 2);
+		assert_int_equal(read_it(), PFMLIB_SUCCESS);
+		expect_sample(0, 0x1000, 30);
+		expect_sample(0, 0x2000, 30);
+		expect_sample(0, 0x4000, 35);
+		expect_sample(0, 0x3000, 40);
+		assert_int_equal(next(), 0);
+	}
+}
+
 static void records_in_random_order_are_sorted(void **state)
 {
 	enum { SOME = 4000 };
@@ -1404,10 +1478,12 @@ int main(void)
 #define ROW(NAME) cmocka_unit_test_setup_teardown(NAME, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
 		ROW(a_file_of_either_byte_order_is_read_the_same),
+		ROW(mappings_have_build_ids_if_an_event_asked),
 		ROW(a_pipe_announces_its_events),
 		ROW(one_event_needs_no_ids),
 		ROW(a_chain_is_full_where_its_event_says_so),
 		ROW(rounds_sort_what_came_late),
+		ROW(times_of_other_clocks_disturb_no_order),
 		ROW(records_in_random_order_are_sorted),
 		ROW(refuses_files_that_are_not_recordings),
 		ROW(names_that_lie_are_left_out),

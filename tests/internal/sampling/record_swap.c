@@ -299,7 +299,8 @@ static void records_and_their_trailers(void **state)
 			/* These fields are not part of a trailer and must be ignored. */
 			struct record_layout l = { .fields = PFM_SAMPLE_IP | PFM_SAMPLE_PERIOD |
 				                             PFM_SAMPLE_CHAIN,
-				                   .has_trailers = true };
+				                   .has_trailers = true,
+				                   .has_build_ids = true };
 			bool known = records[i].type <= PFM_RECORD_DEFERRED_CHAIN;
 			char what[64];
 
@@ -320,7 +321,8 @@ static void records_and_their_trailers(void **state)
 static void records_without_trailers(void **state)
 {
 	const struct record_layout l = { .fields = PFM_SAMPLE_TID | PFM_SAMPLE_TIME |
-		                                   PFM_SAMPLE_IDENTIFIER };
+		                                   PFM_SAMPLE_IDENTIFIER,
+		                         .has_build_ids = true };
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(records); i++) {

@@ -306,6 +306,70 @@ static void refuses_missing_links(void **state)
 	}
 }
 
+/* Linux 6.1 leaves the bit of build ids in the records of sessions that did not ask for them, once
+ * another session has. */
+static void a_device_is_no_build_id(void **state)
+{
+	(void)state;
+	for (unsigned foreign = 0; foreign < 2; foreign++) {
+		struct maker m;
+		pfm_record_t r;
+
+		begin(&m, foreign, PFM_RECORD_MAP2, PFM_MISC_USER | PFM_MISC_BUILD_ID);
+		put_body(&m, PFM_RECORD_MAP2);
+		finish(&m);
+		if (foreign)
+			assert_true(pfmi_sampling_swap_record(&plain, m.bytes, m.n));
+		assert_true(pfmi_sampling_decode_record(&plain, m.bytes, m.n, &r));
+		expect_body(&r);
+		assert_int_equal(r.misc, PFM_MISC_USER);
+		assert_null(r.body.map.build_id);
+		assert_int_equal(r.body.map.build_id_size, 0);
+	}
+}
+
+/* The size of the build id of a mapping with these bytes of @n beside it; 0 if it has a device. */
+static uint32_t get_build_id_size(const struct record_layout *l, uint8_t n, uint8_t reserved,
+                                  uint8_t after)
+{
+	uint8_t id[24] = { n, reserved };
+	struct maker m;
+	pfm_record_t r;
+
+	memset(id + 4, 0xab, n < 20 ? n : 20);
+	if (n < 20)
+		id[23] = after;
+	begin(&m, false, PFM_RECORD_MAP2, PFM_MISC_BUILD_ID);
+	put64(&m, 21);
+	for (unsigned i = 1; i < 4; i++)
+		put64(&m, i << 12);
+	put(&m, id, sizeof(id));
+	put64(&m, 5);
+	put_text(&m, "/bin/true");
+	finish(&m);
+	assert_true(pfmi_sampling_decode_record(l, m.bytes, m.n, &r));
+	assert_int_equal(r.misc & PFM_MISC_BUILD_ID ? 1 : 0, r.body.map.build_id ? 1 : 0);
+	assert_string_equal(r.body.map.name, "/bin/true");
+	return r.body.map.build_id_size;
+}
+
+/* perf inject writes build ids into recordings whose events did not ask for them. */
+static void build_ids_nobody_asked_for_are_known_by_their_form(void **state)
+{
+	struct record_layout asked = plain;
+
+	(void)state;
+	asked.has_build_ids = true;
+	assert_int_equal(get_build_id_size(&asked, 20, 0, 0), 20);
+	assert_int_equal(get_build_id_size(&asked, 8, 0, 0), 8);
+	assert_int_equal(get_build_id_size(&asked, 21, 0, 0), 0);
+	assert_int_equal(get_build_id_size(&plain, 20, 0, 0), 20);
+	assert_int_equal(get_build_id_size(&plain, 16, 0, 0), 16);
+	assert_int_equal(get_build_id_size(&plain, 8, 0, 0), 0); /* the first disk */
+	assert_int_equal(get_build_id_size(&plain, 20, 1, 0), 0);
+	assert_int_equal(get_build_id_size(&plain, 16, 0, 1), 0);
+}
+
 static void the_id_is_found_without_an_identifier(void **state)
 {
 	struct record_layout l = { .fields = TRAILER_FIELDS & ~(uint64_t)PFM_SAMPLE_IDENTIFIER,
@@ -347,6 +411,8 @@ int main(void)
 		cmocka_unit_test(refuses_patch_longer_than_its_record),
 		cmocka_unit_test(a_record_that_is_cut_is_damaged),
 		cmocka_unit_test(refuses_missing_links),
+		cmocka_unit_test(a_device_is_no_build_id),
+		cmocka_unit_test(build_ids_nobody_asked_for_are_known_by_their_form),
 		cmocka_unit_test(the_id_is_found_without_an_identifier),
 		cmocka_unit_test(unknown_records_are_handed_out_whole),
 	};
