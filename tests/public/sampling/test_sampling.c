@@ -576,58 +576,56 @@ static void fork_tree(void)
 		;
 }
 
-/* A CPU that is preempted while it writes a record delivers it out of order. On a busy machine a
- * few records do so: @run returns their number and is repeated if there were too many. */
-static void expect_order(uint64_t (*run)(void))
-{
-	uint64_t late = UINT64_MAX;
+/* The order of records that were all in the buffers before the first one was read. A CPU may write
+ * records in another order than that of their times: they come as it wrote them, at the latest time
+ * that it has had. */
+struct record_order {
+	uint64_t latest[1024]; /* of each CPU */
+	uint64_t time;
+};
 
-	for (unsigned attempt = 0; attempt < 5 && late > 2; attempt++) {
-		if (attempt) {
-			tear_down(NULL);
-			set_up(NULL);
-		}
-		late = run();
-	}
-	assert_true(late <= 2);
+static void expect_in_order(struct record_order *o, const pfm_record_t *r)
+{
+	uint64_t *latest;
+
+	assert_in_range(r->cpu, 0, sizeof(o->latest) / sizeof(o->latest[0]) - 1);
+	latest = &o->latest[r->cpu];
+	*latest = r->time > *latest ? r->time : *latest;
+	if (*latest < o->time)
+		fail_msg("a record of CPU %u at %llu follows one at %llu", r->cpu,
+		         (unsigned long long)*latest, (unsigned long long)o->time);
+	o->time = *latest;
 }
 
-static uint64_t follow_a_fork_tree(void)
+static void follows_fork_tree_and_reports_new_tasks(void **state)
 {
+	static struct record_order order;
 	unsigned forks = 0, exits = 0;
-	uint64_t time = 0, late = 0;
 	pfm_sample_statistics_t c;
 	pfm_record_t r;
 	int go, rc;
 
+	(void)state;
 	options.pid = fork_child(&go, fork_tree);
 	options.flags = PFM_SESSION_INHERIT;
 	sampling.records = PFM_SIDEBAND_TASKS;
 	open_or_skip(TEXTS("page-faults:u"));
 	pfm_start_session(session);
 	release_child(go);
+	waitpid(options.pid, NULL, 0);
 	while ((rc = pfm_wait_session(session, 5000)) == PFM_WAIT_READY)
 		while (next(&r)) {
 			forks += r.type == PFM_RECORD_FORK;
 			exits += r.type == PFM_RECORD_EXIT;
-			late += r.time < time;
-			time = r.time;
+			expect_in_order(&order, &r);
 		}
 	assert_int_equal(rc, PFM_WAIT_ENDED);
-	waitpid(options.pid, NULL, 0);
 	assert_int_equal(forks, 3);
 	assert_int_equal(exits, 4);
 	c = samples_of(0);
 	assert_true(c.count >= 4 * TREE_PAGES);
 	assert_int_equal(c.samples + c.lost, c.count);
 	assert_int_equal(c.quality, PFM_QUALITY_EXACT);
-	return late;
-}
-
-static void follows_fork_tree_and_reports_new_tasks(void **state)
-{
-	(void)state;
-	expect_order(follow_a_fork_tree);
 }
 
 enum { THREADS = 3 };
@@ -774,57 +772,93 @@ static void reports_samples_out_of_order(void **state)
 
 /* ---- several buffers ------------------------------------------------------------------------- */
 
-static uint64_t sample_all_cpus(void)
+/* What the records of all CPUs add up to. */
+struct cpus_seen {
+	struct record_order order;
+	uint64_t n, strange; /* samples; those with the id of another program's event */
+};
+
+static void see_record(struct cpus_seen *seen, const pfm_record_t *r)
 {
-	uint64_t time = 0, n = 0, strange = 0, late = 0, before;
+	seen->n += r->type == PFM_RECORD_SAMPLE;
+	seen->strange += r->type == PFM_RECORD_SAMPLE && r->event == PFM_NO_EVENT;
+}
+
+static void expect_all_cpus(const struct cpus_seen *seen)
+{
 	pfm_buffer_info_t b = PFM_INIT(b);
+
+	/* Other programs may sample faults too: one fault may carry their id in our samples. */
+	assert_int_equal(seen->n, samples_of(0).samples + samples_of(1).samples + seen->strange);
+	assert_true(!seen->strange || samples_of(0).quality == PFM_QUALITY_PARTIAL);
+	/* A CPU may be preempted between the count of a fault and its sample. A throttled event
+	 * counts on for a moment and reports a wrong count. */
+	if (!samples_of(0).throttled)
+		assert_in_range(samples_of(0).count - samples_of(0).samples - samples_of(0).lost, 0,
+		                (uint64_t)sysconf(_SC_NPROCESSORS_ONLN) + seen->strange);
+	assert_int_equal(pfm_buffer_statistics(session, &b), PFMLIB_SUCCESS);
+	assert_int_equal(b.n, sysconf(_SC_NPROCESSORS_ONLN));
+	assert_int_equal(pfm_session_fds(session, NULL, 0), b.n);
+}
+
+static uint64_t now(void)
+{
 	struct timespec t;
-	pfm_record_t r;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* Counts faults and switches of all CPUs, and starts a program that has some. Returns its id. */
+static pid_t start_on_all_cpus(void)
+{
 	int go;
 	pid_t pid = fork_child(&go, fork_tree);
 
 	options.flags = PFM_SESSION_SYSTEM_WIDE;
 	open_or_skip(TEXTS("page-faults", "context-switches"));
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	before = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 	pfm_start_session(session);
 	release_child(go);
-	for (unsigned i = 0; i < 20; i++) {
-		pfm_wait_session(session, 20);
-		while (next(&r)) {
-			assert_true(r.time >= before);
-			late += r.time < time;
-			time = r.time;
-			n += r.type == PFM_RECORD_SAMPLE;
-			strange += r.type == PFM_RECORD_SAMPLE && r.event == PFM_NO_EVENT;
-		}
-	}
-	waitpid(pid, NULL, 0);
-	pfm_stop_session(session);
-	while (next(&r)) {
-		late += r.time < time;
-		time = r.time;
-		n += r.type == PFM_RECORD_SAMPLE;
-		strange += r.type == PFM_RECORD_SAMPLE && r.event == PFM_NO_EVENT;
-	}
-	/* Other programs may sample faults too: one fault may carry their id in our samples. */
-	assert_int_equal(n, samples_of(0).samples + samples_of(1).samples + strange);
-	assert_true(!strange || samples_of(0).quality == PFM_QUALITY_PARTIAL);
-	/* A CPU may be preempted between the count of a fault and its sample. A throttled event
-	 * counts on for a moment and reports a wrong count. */
-	if (!samples_of(0).throttled)
-		assert_in_range(samples_of(0).count - samples_of(0).samples - samples_of(0).lost, 0,
-		                (uint64_t)sysconf(_SC_NPROCESSORS_ONLN) + strange);
-	assert_int_equal(pfm_buffer_statistics(session, &b), PFMLIB_SUCCESS);
-	assert_int_equal(b.n, sysconf(_SC_NPROCESSORS_ONLN));
-	assert_int_equal(pfm_session_fds(session, NULL, 0), b.n);
-	return late;
+	return pid;
 }
 
 static void times_rise_over_all_cpus(void **state)
 {
+	static struct cpus_seen seen;
+	pfm_record_t r;
+
 	(void)state;
-	expect_order(sample_all_cpus);
+	seen.order.time = now();
+	waitpid(start_on_all_cpus(), NULL, 0);
+	pfm_stop_session(session);
+	while (next(&r)) {
+		see_record(&seen, &r);
+		expect_in_order(&seen.order, &r);
+	}
+	expect_all_cpus(&seen);
+}
+
+/* While events count, a record may be late, because its CPU was interrupted while it wrote. Younger
+ * ones wait a millisecond for it. */
+static void records_wait_a_millisecond_for_others(void **state)
+{
+	static struct cpus_seen seen;
+	pfm_record_t r;
+	pid_t pid;
+
+	(void)state;
+	pid = start_on_all_cpus();
+	while (waitpid(pid, NULL, WNOHANG) == 0) {
+		pfm_wait_session(session, 20);
+		while (next(&r)) {
+			assert_true(r.time + 1000000 <= now());
+			see_record(&seen, &r);
+		}
+	}
+	pfm_stop_session(session);
+	while (next(&r))
+		see_record(&seen, &r);
+	expect_all_cpus(&seen);
 }
 
 /* ---- waiting --------------------------------------------------------------------------------- */
@@ -1210,6 +1244,7 @@ int main(void)
 		ROW(a_program_is_sampled_from_its_start),
 		ROW(reports_samples_out_of_order),
 		ROW(times_rise_over_all_cpus),
+		ROW(records_wait_a_millisecond_for_others),
 		ROW(waiting_ends_with_data_with_time_or_with_the_task),
 		ROW(a_full_buffer_wakes_who_waits),
 		ROW(a_few_records_below_the_watermark_come_with_the_timeout),
