@@ -839,6 +839,47 @@ class Record(unittest.TestCase):
         done = self.pfm("record", "-e", "alignment-faults:u", "-o", "none.data", "--", "true")
         self.assertIn("no samples: the event did not occur in user code", done.stderr)
 
+    def json_of(self, *args, **more):
+        """The objects of --json: events by name, and that of the file."""
+        done = self.pfm("record", "--json", *args, **more)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        *events, file = map(json.loads, done.stdout.splitlines())
+        return {e["event"]: e for e in events}, file
+
+    def test_json_has_the_numbers_of_the_recording_and_the_facts(self):
+        events, file = self.json_of("-e", "page-faults:u:period=1", "-e",
+                                    "minor-faults:u:period=100000000", "-o", "some.data", "--",
+                                    sys.executable, "-S", "-c", "bytearray(4000000)")
+        self.assertEqual(file, {"file": "some.data", "bytes": os.path.getsize(
+            os.path.join(self.folder, "some.data"))})
+        some, none = events["page-faults:u:period=1"], events["minor-faults:u:period=100000000"]
+        self.assertGreater(some["samples"], 900)
+        self.assertEqual(some["samples"] + some["lost"], some["count"])
+        self.assertEqual((some["period"], some["discarded"], some["throttled"]), (1, 0, 0))
+        self.assertNotIn("why", some)
+        self.assertEqual(none["samples"], 0)
+        self.assertRegex(none["why"], "^%d events are fewer than a period of 100000000" %
+                         none["count"])
+        self.assertRegex(none["evidence"], r"^counted %d, enabled for [\d.]+ s$" % none["count"])
+
+    def test_json_of_each_run(self):
+        done = self.pfm("record", "--json", "-r", "2", "-e", "page-faults:u", "-o", "run.data",
+                        "--", "true")
+        self.assertEqual([o["file"] for o in map(json.loads, done.stdout.splitlines())
+                          if "file" in o], ["run.1.data", "run.2.data"])
+
+    def test_json_of_an_exported_recording(self):
+        _, file = self.json_of("-e", "page-faults:u", "-o", "some.folded", "--", "true")
+        self.assertEqual(file, {"file": "some.folded"})
+
+    def test_json_on_a_full_disk_is_an_error(self):
+        with open("/dev/full", "w", encoding="ascii") as full:
+            done = subprocess.run([PFM, "record", "--json", "-e", "page-faults:u", "-o",
+                                   os.path.join(self.folder, "x.data"), "--", "true"],
+                                  stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("cannot write the output: No space left on device", done.stderr)
+
     def test_fewer_samples_than_count_and_period_make_are_reported(self):
         shim = os.path.join(os.environ["PERFMON_BUILD"], "tests", "libfew_interrupts.so")
         touch = [sys.executable, "-S", "-c", "bytearray(4000000)"]

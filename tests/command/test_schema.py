@@ -160,10 +160,12 @@ class Schemas(unittest.TestCase):
     def test_places_of_samples(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "perf.data")
-            subprocess.run([
-                PFM, "record", "-o", path, "-e", "task-clock", "-c", "100000", "--", "sh", "-c",
-                "i=0; while [ $i -lt 50000 ]; do i=$((i+1)); done"
-            ], env=CLEAN, capture_output=True, check=True)
+            done = subprocess.run([
+                PFM, "record", "--json", "-o", path, "-e", "task-clock", "-c", "100000", "--", "sh",
+                "-c", "i=0; while [ $i -lt 50000 ]; do i=$((i+1)); done"
+            ], env=CLEAN, capture_output=True, text=True, check=True)
+            self.assertEqual(len(done.stdout.splitlines()), 2)
+            self.check("record", done.stdout.splitlines())
             said = answers("report", path)
             self.assertTrue(said)
             self.check("report", said)

@@ -237,6 +237,8 @@ int record_until_end(struct recorder *job)
 		explain_missing_samples(job);
 	if (!is_on_device(job))
 		report_short_processes(job);
+	if (status == EXIT_DONE && job->wants_json)
+		status = put_result(job);
 	if (status == EXIT_DONE && job->format)
 		status = export_result(job);
 	else

@@ -34,7 +34,8 @@ enum {
 	OPT_CGROUPS,
 	OPT_BUNDLE,
 	OPT_REGIONS,
-	OPT_METRIC
+	OPT_METRIC,
+	OPT_JSON
 };
 
 static const struct command_option options[] = {
@@ -78,6 +79,9 @@ static const struct command_option options[] = {
 	{ 'o', "output", "FILE",
 	  "write the samples to FILE, in a format of pfm export if its name means one (x.pb.gz); "
 	  "default perf.data" },
+	{ OPT_JSON, "json", NULL,
+	  "write numbers of samples, losses and why samples are missing as JSON, on standard "
+	  "output" },
 	{ OPT_BUNDLE, "bundle", NULL,
 	  "also pack the recording with the files that name its code, as pfm archive does: "
 	  "FILE.tar.zst" },
@@ -454,6 +458,7 @@ static int parse_record_option(struct command_args *args, struct recorder *job, 
 	case OPT_OFF_CPU: job->wants_waits = true; break;
 	case OPT_BUNDLE: job->wants_bundle = true; break;
 	case OPT_REGIONS: job->visits.is_wanted = true; break;
+	case OPT_JSON: job->wants_json = true; break;
 	case 'r':
 		if (!option_number(args, "-r", value, 1, 10000, &job->runs.n))
 			return args->status;

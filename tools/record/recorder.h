@@ -40,6 +40,7 @@ struct recorder {
 		is_default_event; /* is_default_event: no event was requested, and a clock replaces
 	                             the default one */
 	struct control control;
+	bool wants_json;
 	bool start_off; /* with --control: do not sample until the command "enable" */
 	struct child child;
 	struct rusage usage; /* of the command */
@@ -69,6 +70,9 @@ void report_lost_samples(const struct recorder *job);
 /* Reports for each event without samples why it has none. */
 void explain_missing_samples(const struct recorder *job);
 void report_recording(const struct recorder *job);
+/* Writes a line of JSON for each event, and one for the file, to standard output. Returns an exit
+ * status. */
+int put_result(const struct recorder *job);
 /* Says that most of the time is in processes that are too short to be sampled. (short_processes.c)
  */
 void report_short_processes(const struct recorder *job);

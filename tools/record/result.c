@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* pfm record: reports numbers of samples and losses. */
-#include "common/command_rights.h"
-#include "record/recorder.h"
+#include "record/missing_samples.h"
 
-#include <linux/perf_event.h>
+#include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
+#include "common/json.h"
 #include "profile/sample_visitor.h"
 
 void report_lost_samples(const struct recorder *job)
@@ -31,74 +32,6 @@ void report_lost_samples(const struct recorder *job)
 			        ": %s: %llu samples were outside the range of --device\n",
 			        info.name, (unsigned long long)c.discarded);
 	}
-}
-
-#define TICK_SECONDS 0.01
-
-static double get_command_seconds(const struct recorder *job)
-{
-	const struct timeval *user = &job->usage.ru_utime, *system = &job->usage.ru_stime;
-
-	return (double)(user->tv_sec + system->tv_sec) +
-	       (double)(user->tv_usec + system->tv_usec) / 1e6;
-}
-
-static bool is_clock(const pfm_count_info_t *info)
-{
-	return info->attr.type == PERF_TYPE_SOFTWARE &&
-	       info->attr.config <= PERF_COUNT_SW_TASK_CLOCK;
-}
-
-/* Does the event count where it is not sampled? Clocks of the kernel count time at all levels, and
- * drop samples at those that are excluded. */
-static bool counts_excluded_levels(const pfm_count_info_t *info)
-{
-	return is_clock(info) && (info->attr.exclude_kernel || info->attr.exclude_user);
-}
-
-/* Prints why event @i has no samples. */
-static void explain_no_samples(const struct recorder *job, unsigned i,
-                               const pfm_sample_statistics_t *c, const pfm_count_info_t *info)
-{
-	pfm_count_t count = PFM_INIT(count);
-	bool is_command = job->command && !job->pid && !job->all_cpus && !job->cpus;
-	char facts[160] = "";
-	double unseen;
-
-	if (pfm_read_count(job->session, i, &count))
-		return;
-	unseen = get_command_seconds(job) - (double)count.enabled / 1e9;
-	fprintf(stderr, RECORD_COMMAND ": %s: no samples: ", info->name);
-	if (is_command)
-		read_command_rights(job->command, facts, sizeof(facts));
-	if (is_command && unseen > TICK_SECONDS && unseen > (double)count.enabled / 4e9)
-		fprintf(stderr, "%s (ran for %.3f s, enabled for %.3f s%s)\n",
-		        *facts ? "the kernel does not permit sampling the command: it has more "
-		                 "rights than its caller (set-user-ID), or its file is not readable"
-		               : "the command ran while it was not enabled: it may have started a "
-		                 "program with more rights than its caller (set-user-ID)",
-		        get_command_seconds(job), (double)count.enabled / 1e9, facts);
-	else if (count.value && c->period && count.value < c->period)
-		fprintf(stderr,
-		        "%llu events are fewer than a period of %llu; use a shorter one (-c)\n",
-		        (unsigned long long)count.value, (unsigned long long)c->period);
-	else if (count.value && is_clock(info) && !counts_excluded_levels(info))
-		fprintf(stderr,
-		        "%llu ns passed, but no timer fired on time; use a shorter period (-c) or "
-		        "a higher frequency (-F)\n",
-		        (unsigned long long)count.value);
-	else if (count.value && !counts_excluded_levels(info))
-		fprintf(stderr,
-		        "%llu events were counted, but no interrupt came: sample a clock (-e "
-		        "cpu-clock)\n",
-		        (unsigned long long)count.value);
-	else if (!count.enabled)
-		fputs("nothing ran while it was enabled (for 0 ns)\n", stderr);
-	else if (info->attr.exclude_kernel || info->attr.exclude_user)
-		fprintf(stderr, "the event did not occur in %s code, and only that was sampled\n",
-		        info->attr.exclude_kernel ? "user" : "kernel");
-	else
-		fputs("the event did not occur\n", stderr);
 }
 
 #define MAX_CHECKED_SIZE                                                                           \
@@ -134,36 +67,13 @@ static uint64_t count_samples(const struct recorder *job, const char *name, uint
 	return n;
 }
 
-/* Fewer expected samples prove nothing: each task and CPU ends within a period. */
-enum { MIN_EXPECTED_SAMPLES = 100 };
-
-/* The number of samples below which event @i has too few for its count and period; 1: only none is
- * too few. *@count: the count. */
-static uint64_t get_fewest_samples(const struct recorder *job, unsigned i,
-                                   const pfm_sample_statistics_t *c, const pfm_count_info_t *info,
-                                   pfm_count_t *count)
+static void report_missing_samples(const struct recorded_event *e, uint64_t samples,
+                                   const struct missing_samples *m)
 {
-	const uint64_t lost = c->lost == PFM_LOST_UNKNOWN ? 0 : c->lost;
-	uint64_t half;
-
-	if (!c->period || c->throttled || counts_excluded_levels(info) ||
-	    pfm_read_count(job->session, i, count))
-		return 1;
-	half = count->value / c->period / 2;
-	return half < MIN_EXPECTED_SAMPLES / 2 || half <= lost + c->discarded
-	               ? 1
-	               : half - lost - c->discarded;
-}
-
-static void report_few_samples(const pfm_sample_statistics_t *c, const pfm_count_info_t *info,
-                               uint64_t samples, const pfm_count_t *count)
-{
-	fprintf(stderr,
-	        RECORD_COMMAND
-	        ": %s: %llu samples, but %llu events make %llu at a period of %llu: few of the "
-	        "interrupts were delivered\n",
-	        info->name, (unsigned long long)samples, (unsigned long long)count->value,
-	        (unsigned long long)(count->value / c->period), (unsigned long long)c->period);
+	if (*m->why)
+		fprintf(stderr, RECORD_COMMAND ": %s: %s%s%s%s%s\n", e->info.name,
+		        samples ? "" : "no samples: ", m->why, m->shows_evidence ? " (" : "",
+		        m->shows_evidence ? m->evidence : "", m->shows_evidence ? ")" : "");
 }
 
 void explain_missing_samples(const struct recorder *job)
@@ -171,22 +81,94 @@ void explain_missing_samples(const struct recorder *job)
 	unsigned n = job->size > MAX_CHECKED_SIZE ? 0 : pfm_session_size(job->session);
 
 	for (unsigned i = 0; i < n; i++) {
-		pfm_sample_statistics_t c = PFM_INIT(c);
-		pfm_count_info_t info = PFM_INIT(info);
-		pfm_count_t count = PFM_INIT(count);
-		uint64_t samples, fewest;
+		struct recorded_event e;
+		struct missing_samples m;
+		uint64_t samples;
 
-		if (pfm_sampling_statistics(job->session, i, &c) ||
-		    pfm_describe_count(job->session, i, &info) || *info.why)
+		if (!read_recorded_event(job, i, &e) || *e.info.why)
 			continue;
-		fewest = get_fewest_samples(job, i, &c, &info, &count);
-		samples = count_samples(job, info.name, fewest);
-		if (!samples)
-			explain_no_samples(job, i, &c, &info);
-		else if (samples < fewest)
-			report_few_samples(&c, &info, samples, &count);
+		samples = count_samples(job, e.info.name, get_fewest_samples(&e));
+		find_missing_samples(job, &e, samples, &m);
+		report_missing_samples(&e, samples, &m);
 	}
 }
+
+/* ---- as JSON --------------------------------------------------------------------------------- */
+
+static void put_event_losses(struct json *j, const pfm_sample_statistics_t *c)
+{
+	if (c->lost != PFM_LOST_UNKNOWN)
+		put_count(j, "lost", c->lost);
+	put_count(j, "discarded", c->discarded);
+	put_count(j, "throttled", c->throttled);
+}
+
+/* Writes why samples are missing, or why there can be none, with the facts. */
+static void put_reason(struct json *j, const struct recorder *job, const struct recorded_event *e,
+                       const uint64_t *samples)
+{
+	struct missing_samples m = { .why = "" };
+
+	if (*e->info.why) {
+		put_text(j, "quality", pfm_quality_name(e->count.quality));
+		put_text(j, "cause", pfm_cause_name(e->count.cause));
+		put_text(j, "why", e->info.why);
+		put_text_if(j, "remedy", e->info.remedy);
+		put_text_if(j, "evidence", e->info.evidence);
+		return;
+	}
+	if (samples && !is_on_device(job))
+		find_missing_samples(job, e, *samples, &m);
+	put_text_if(j, "why", m.why);
+	put_text_if(j, "evidence", m.evidence);
+}
+
+static void put_event(struct json *j, const struct recorder *job, const struct recorded_event *e)
+{
+	const bool is_readable = job->size <= MAX_CHECKED_SIZE;
+	const uint64_t samples =
+		is_readable ? count_samples(job, e->info.name, UINT64_MAX) : UINT64_MAX;
+
+	put_begin(j, NULL, '{');
+	put_text(j, "event", e->info.name);
+	if (samples != UINT64_MAX)
+		put_count(j, "samples", samples);
+	put_event_losses(j, &e->statistics);
+	put_count(j, "count", e->count.value);
+	put_count(j, "enabled", e->count.enabled);
+	put_count(j, "running", e->count.running);
+	if (e->statistics.period)
+		put_count(j, "period", e->statistics.period);
+	if (e->statistics.freq)
+		put_count(j, "frequency", e->statistics.freq);
+	put_reason(j, job, e, samples != UINT64_MAX ? &samples : NULL);
+	put_end(j, '}');
+	put_line(j);
+}
+
+int put_result(const struct recorder *job)
+{
+	struct json j = { .out = stdout };
+	struct recorded_event e;
+	struct stat st;
+
+	for (unsigned i = 0; i < pfm_session_size(job->session); i++)
+		if (read_recorded_event(job, i, &e))
+			put_event(&j, job, &e);
+	put_begin(&j, NULL, '{');
+	put_text(&j, "file", job->exported ? job->exported : job->output);
+	if (!job->exported && stat(job->output, &st) == 0)
+		put_count(&j, "bytes", (uint64_t)st.st_size);
+	put_end(&j, '}');
+	put_line(&j);
+	/* A round or run ends without the flush at the end of a command. */
+	if (fflush(stdout) == 0)
+		return EXIT_DONE;
+	fprintf(stderr, RECORD_COMMAND ": cannot write the output: %s\n", strerror(errno));
+	return EXIT_REFUSED;
+}
+
+/* ---- the file -------------------------------------------------------------------------------- */
 
 void report_recording(const struct recorder *job)
 {
