@@ -262,6 +262,11 @@ static void report_failure(struct serve_otlp *o, CURLcode rc, long status)
 	if (!o->has_failed && rc)
 		fprintf(stderr, "pfm serve: %s: %s\n", o->name,
 		        *o->error ? o->error : curl.curl_easy_strerror(rc));
+	else if (!o->has_failed && status / 100 == 2)
+		fprintf(stderr,
+		        "pfm serve: %s: a user interface answers: correct the path, which is not a "
+		        "receiver's\n",
+		        o->name);
 	else if (!o->has_failed)
 		fprintf(stderr, "pfm serve: %s: the receiver answers with status %ld\n", o->name,
 		        status);
@@ -277,7 +282,7 @@ static void end_request(struct serve *s, CURLcode rc)
 	o->is_sending = false;
 	curl.curl_easy_getinfo(o->easy, CURLINFO_RESPONSE_CODE, &status);
 	curl.curl_easy_getinfo(o->easy, CURLINFO_RETRY_AFTER, &retry_after);
-	if (!rc && status / 100 == 2) {
+	if (!rc && status / 100 == 2 && !is_curl_answer_page(o->easy)) {
 		if (o->has_failed)
 			fprintf(stderr, "pfm serve: %s: the receiver accepts requests again\n",
 			        o->name);

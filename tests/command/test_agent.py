@@ -115,13 +115,14 @@ class Agent(unittest.TestCase):
     def test_pyroscope(self):
         """pprof, with labels in the name of the application."""
         with Receiver(200) as r:
-            self.end(self.start(r.url + "/ingest?x=y", "--rounds", "1", "--label", "a.b=c d"))
+            self.end(self.start(r.url + "/ingest?x=y", "--rounds", "1", "--label", "a.b=c d",
+                                "--label", "9=e,f}g"))
         (path, headers, body), = r.got
         query = dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(path).query))
         name, labels = re.fullmatch(r"(\w+)\{(.*)\}", query["name"]).groups()
         labels = dict(part.split("=", 1) for part in labels.split(","))
-        self.assertEqual((name, labels["host_name"], labels["a_b"]),
-                         ("perfmon", socket.gethostname(), "c d"))
+        self.assertEqual((name, labels["host_name"], labels["a_b"], labels["_9"]),
+                         ("perfmon", socket.gethostname(), "c d", "e_f_g"))
         self.assertEqual((query["x"], query["format"]), ("y", "pprof"))
         self.assertEqual(int(query["until"]) - int(query["from"]), 1)
         self.assertTrue(gzip.decompress(body))
@@ -131,13 +132,18 @@ class Agent(unittest.TestCase):
         """WriteRaw in JSON: labels, and pprof in base64."""
         with Receiver(200) as r, self.busy():
             self.end(self.start(r.url + "/api/profiles/writeraw", "--rounds", "1", "--label",
-                                "region=eu1"))
+                                "region=eu1", "--label", "host.name=other", "--label",
+                                "7th.of=x", "--label", "region=eu2"))
         (_, headers, body), = r.got
         self.assertEqual(headers["Content-Type"], "application/json")
         (series, ) = json.loads(body)["series"]
         labels = {l["name"]: l["value"] for l in series["labels"]["labels"]}
-        self.assertEqual((labels["__name__"], labels["region"], labels["host_name"]),
-                         ("perfmon", "eu1", socket.gethostname()))
+        # Parca refuses names that come twice, and names that Prometheus does not permit.
+        self.assertEqual(len(labels), len(series["labels"]["labels"]))
+        for name in labels:
+            self.assertRegex(name, r"^[a-zA-Z_][a-zA-Z0-9_]*$")
+        self.assertEqual((labels["__name__"], labels["region"], labels["host_name"],
+                          labels["_7th_of"]), ("perfmon", "eu2", "other", "x"))
         (sample, ) = series["samples"]
         profile = gzip.decompress(base64.b64decode(sample["raw_profile"], validate=True))
         self.assertTrue(find(profile, 2), "no samples")
@@ -191,6 +197,13 @@ class Agent(unittest.TestCase):
         self.assertIn("the receiver answers with status 503", err)
         self.assertEqual(os.listdir(self.folder), [])
 
+    def test_a_page_is_no_receiver(self):
+        """The server of a user interface answers every path with a page and status 200."""
+        with Receiver((200, {"Content-Type": "text/html; charset=utf-8"})) as r:
+            err = self.end(self.start(r.url + "/profiles/writeraw", "--rounds", "1"))
+        self.assertIn("a user interface answers: correct the path", err)
+        self.assertEqual(len([n for n in os.listdir(self.folder) if n.endswith(".data")]), 1)
+
     def test_budget(self):
         """Above the budget fewer samples are taken, down to one a second."""
         with Receiver(200) as r:
@@ -204,6 +217,7 @@ class Agent(unittest.TestCase):
             ([], "expected --push"), (["--push", "x"], "expected a URL"),
             (["--push", "http://127.0.0.1:1", "--label", "x"], "labels NAME=VALUE"),
             (["--push", "http://127.0.0.1:1", "--label", "a b=c"], "labels NAME=VALUE"),
+            (["--push", "http://127.0.0.1:1", "--label", "a" * 63 + "=c"], "up to 62 bytes"),
             (["--push", "http://127.0.0.1:1", "--budget", "1%"], "expected cpu=PERCENT"),
             (["--push", "http://127.0.0.1:1", "more"], "expected options only")):
             done = subprocess.run([PFM, "agent", *words], capture_output=True, text=True,

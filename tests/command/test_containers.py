@@ -20,6 +20,7 @@ sys.dont_write_bytecode = True
 import openmetrics  # noqa: E402
 import tap  # noqa: E402
 import test_answers  # noqa: E402
+import test_otlp  # noqa: E402
 from http_server import HttpServer  # noqa: E402
 from test_serve import OPENMETRICS, PFM, SOURCE, Scraper, Server, ask, quality  # noqa: E402
 from waiting import wait_until  # noqa: E402
@@ -215,6 +216,36 @@ class Names(Scripted):
         names = {(x.get("pod"), x.get("container")) for x in self.labels(f)}
         self.assertEqual(names, {("one", "first"), ("two", "debug"), ("etcd", "etcd"),
                                  (None, None)})
+
+
+class Conventions(Scripted):
+    def test_otlp_has_the_names_of_the_semantic_conventions(self):
+        """Containers and CPUs in requests to an OpenTelemetry receiver."""
+        if not shutil.which("protoc"):
+            self.skipTest("protoc is missing (Debian package protobuf-compiler)")
+        test_otlp.setUpModule()    # skips without libcurl
+        uid, number = make_uid(1), make_id(1)
+        self.make(make_folder("systemd", "containerd", "Burstable", uid, number))
+        with Kubelet() as kubelet, test_otlp.Receiver(200) as r:
+            kubelet.add(uid, "shop", "db-0", db=number)
+            with self.serve("--kubelet", kubelet.url, "--otlp", r.url, "--per-cpu") as s:
+                address = s.address()
+                self.until(address, lambda f: any("pod" in x for x in self.labels(f)))
+                n = len(r.got)
+                r.wait_for(n + 2)
+        _, headers, body = r.got[n + 1]
+        (unit, kind, points, _) = test_otlp.metrics_of(body, headers)["node_perf_page_faults"]
+        named = [labels for labels, _, _ in points if "container.id" in labels]
+        self.assertEqual({x["cpu.logical_number"] for x, _, _ in points}, {0, 1, 2, 3})
+        self.assertEqual(len(named), 4)
+        for labels in named:
+            del labels["cpu.logical_number"]
+            self.assertEqual(labels, {
+                "event": "page-faults", "pmu": "software", "k8s.namespace.name": "shop",
+                "k8s.pod.name": "db-0", "k8s.container.name": "db", "container.id": number,
+                "container.image.name": "registry.example.org/db",
+                "container.image.tags": ["1"]})
+        self.assertEqual((unit, kind), ("", "sum"))
 
 
 class Churn(Scripted):

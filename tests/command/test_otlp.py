@@ -95,11 +95,17 @@ def values(node, *path):
     return node
 
 
+def value_of(any_value):
+    """A text, a number, or a list with one of them."""
+    (kind, value), = any_value
+    if kind == "array_value":
+        return [value_of(v) for name, v in value if name == "values"]
+    return int(value) if kind == "int_value" else value
+
+
 def attributes(node):
-    return {
-        dict(pair)["key"]: dict(dict(pair)["value"])["string_value"] for name, pair in node
-        if name == "attributes"
-    }
+    return {dict(pair)["key"]: value_of(dict(pair)["value"]) for name, pair in node
+            if name == "attributes"}
 
 
 def metrics_of(body, headers):
@@ -235,6 +241,11 @@ class Requests(unittest.TestCase):
                          (socket.gethostname(), "linux", machine.release))
         self.assertEqual(found[0]["host.arch"], {"x86_64": "amd64", "aarch64": "arm64"}.get(
             machine.machine, machine.machine))
+        cpu = dict(re.findall(r"^(.+?)\t*: (.+)$", read("/proc/cpuinfo").split("\n\n")[0], re.M))
+        self.assertEqual(found[0].get("host.cpu.vendor.id"),
+                         cpu.get("vendor_id") or cpu.get("CPU implementer"))
+        self.assertEqual(found[0].get("host.cpu.model.id"), cpu.get("model") or cpu.get("CPU part"))
+        self.assertEqual(found[0].get("host.cpu.model.name"), cpu.get("model name"))
         if os.path.exists("/etc/machine-id") and read("/etc/machine-id").strip():
             self.assertEqual(found[0]["host.id"], read("/etc/machine-id").strip())
         given = resource("-e", "page-faults", OTEL_SERVICE_NAME="counts", NODE_NAME="node7",
@@ -387,6 +398,13 @@ class Faults(unittest.TestCase):
             self.assertEqual((f["retries"], f["requests_rejected"]), (0, 2))
             bodies = [body for _, _, body in r.got]
             self.assertEqual(len(set(bodies)), len(bodies))
+
+    def test_a_page_is_no_receiver(self):
+        """The server of a user interface answers every path with a page and status 200."""
+        with Receiver((200, {"Content-Type": "text/html"}), 200) as r, self.serve(r) as s:
+            f = self.until(s.address(), lambda f: f["requests"] >= 1)
+            self.assertEqual((f["retries"], f["requests_rejected"]), (0, 1))
+            self.assertIn("a user interface answers", s.end() + "".join(s.said))
 
     def test_garbage_and_closed_connections(self):
         with Receiver("garbage", "close", 200) as r, self.serve(r) as s:

@@ -5,6 +5,7 @@
  * milliseconds. Profiles are converted and sent by a process beside the rounds. */
 #include "common/pfm.h"
 #include "common/http_url.h"
+#include "record/push.h"
 #include "record/rounds.h"
 
 #include <errno.h>
@@ -97,7 +98,7 @@ static bool add_label(struct agent *a, const char *text)
 		strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-");
 	char *copy;
 
-	if (!n || text[n] != '=' || !text[n + 1] || a->n_labels == MAX_LABELS)
+	if (!n || n > MAX_LABEL_NAME || text[n] != '=' || !text[n + 1] || a->n_labels == MAX_LABELS)
 		return false;
 	copy = strdup(text);
 	if (!copy)
@@ -142,9 +143,11 @@ static int parse_agent_option(struct command_args *args, struct agent *a, int id
 		break;
 	case OPT_LABEL:
 		if (!add_label(a, value))
-			return report_usage_error(args,
-			                          "expected up to %d labels NAME=VALUE, got '%s'.",
-			                          MAX_LABELS, value);
+			return report_usage_error(
+				args,
+				"expected up to %d labels NAME=VALUE, names of up to "
+				"%d bytes, got '%s'.",
+				MAX_LABELS, MAX_LABEL_NAME, value);
 		break;
 	case OPT_BUDGET:
 		if (!read_budget_text(a, value))

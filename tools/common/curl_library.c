@@ -24,6 +24,14 @@ bool load_curl(void)
 	return all;
 }
 
+bool is_curl_answer_page(CURL *easy)
+{
+	const char *type = NULL;
+
+	curl.curl_easy_getinfo(easy, CURLINFO_CONTENT_TYPE, &type);
+	return type && strncmp(type, "text/html", strlen("text/html")) == 0;
+}
+
 size_t ignore_curl_answer(const void *data, size_t size, size_t n, void *arg)
 {
 	(void)data;

@@ -39,6 +39,9 @@ extern struct curl_library curl;
 
 /* Loads the library. False if it is missing, or older than these functions. */
 bool load_curl(void);
+/* True if the answer is a page: the server has a user interface where a receiver was expected,
+ * which answers every path with status 200. */
+bool is_curl_answer_page(CURL *easy);
 /* A callback that discards the body of an answer. */
 size_t ignore_curl_answer(const void *data, size_t size, size_t n, void *arg);
 

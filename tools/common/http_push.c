@@ -36,10 +36,15 @@ static CURLcode send_file(CURL *easy, FILE *file, long *status)
 
 /* 400, 413 and 422 mean that the file is bad. Any other status (401, 404, 500) is about the URL,
  * the rights or the receiver: a good file must not be removed because of it. */
-static enum push_result judge_answer(CURLcode rc, long status, char *why, unsigned size)
+static enum push_result judge_answer(CURL *easy, CURLcode rc, long status, char *why, unsigned size)
 {
 	if (rc) {
 		snprintf(why, size, "%s", curl.curl_easy_strerror(rc));
+		return PUSH_LATER;
+	}
+	if (status / 100 == 2 && is_curl_answer_page(easy)) {
+		snprintf(why, size,
+		         "a user interface answers: correct the path, which is not a receiver's");
 		return PUSH_LATER;
 	}
 	if (status / 100 == 2)
@@ -74,7 +79,7 @@ enum push_result push_file(const char *url, const char *path, const char *type, 
 		curl.curl_easy_setopt(easy, CURLOPT_URL, url);
 		curl.curl_easy_setopt(easy, CURLOPT_HTTPHEADER, headers);
 		rc = send_file(easy, file, &status);
-		result = judge_answer(rc, status, why, size);
+		result = judge_answer(easy, rc, status, why, size);
 	}
 	if (file)
 		fclose(file);

@@ -88,6 +88,43 @@ static const char *get_architecture(const char *machine)
 	return machine;
 }
 
+/* Adds what the kernel prints of the first CPU, on x86 and Arm. */
+static bool add_cpu(struct otlp_resource *r, FILE *f)
+{
+	static const char *const lines[][2] = {
+		{ "vendor_id", "host.cpu.vendor.id" }, { "CPU implementer", "host.cpu.vendor.id" },
+		{ "cpu family", "host.cpu.family" },   { "model", "host.cpu.model.id" },
+		{ "CPU part", "host.cpu.model.id" },   { "model name", "host.cpu.model.name" },
+		{ "stepping", "host.cpu.stepping" },   { "CPU revision", "host.cpu.stepping" },
+	};
+	char line[TEXT_SIZE];
+	bool is_good = true;
+
+	while (is_good && fgets(line, sizeof(line), f) && *line != '\n') {
+		char *value = strchr(line, ':');
+
+		if (!value)
+			continue;
+		line[strcspn(line, "\t:")] = '\0';
+		value += strspn(value, ": ");
+		value[strcspn(value, "\n")] = '\0';
+		for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+			if (strcmp(lines[i][0], line) == 0)
+				is_good = add_otlp_attribute(r, lines[i][1], value);
+	}
+	return is_good;
+}
+
+static bool add_first_cpu(struct otlp_resource *r)
+{
+	FILE *f = fopen("/proc/cpuinfo", "re");
+	const bool is_good = !f || add_cpu(r, f);
+
+	if (f)
+		fclose(f);
+	return is_good;
+}
+
 void decode_percents(char *text)
 {
 	char *to = text;
@@ -147,7 +184,7 @@ bool make_otlp_resource(struct otlp_resource *r, const char *command_line)
 	       add_otlp_attribute(r, "host.id", machine) &&
 	       add_otlp_attribute(r, "host.arch", get_architecture(system.machine)) &&
 	       add_otlp_attribute(r, "os.type", "linux") &&
-	       add_otlp_attribute(r, "os.version", system.release) &&
+	       add_otlp_attribute(r, "os.version", system.release) && add_first_cpu(r) &&
 	       add_otlp_attribute(r, "k8s.node.name", get_variable("NODE_NAME")) &&
 	       add_listed(r, get_variable("OTEL_RESOURCE_ATTRIBUTES")) &&
 	       add_otlp_attribute(r, "service.name", get_variable("OTEL_SERVICE_NAME"));

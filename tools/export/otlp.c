@@ -310,7 +310,7 @@ static void add_container(struct exporter *e, const char *cgroup)
 	message_add_packed(&o->packed, add_text_attribute(e, "container.id", path.id));
 	if (*path.runtime)
 		message_add_packed(&o->packed,
-		                   add_text_attribute(e, "container.runtime", path.runtime));
+		                   add_text_attribute(e, "container.runtime.name", path.runtime));
 	if (*path.pod_uid)
 		message_add_packed(&o->packed, add_text_attribute(e, "k8s.pod.uid", path.pod_uid));
 }

@@ -11,7 +11,7 @@
 #include "common/json.h"
 #include "export/export.h"
 
-enum { PATH_SIZE = 4096, QUERY_SIZE = 4096 };
+enum { PATH_SIZE = 4096, QUERY_SIZE = 8192, STORE_NAME_SIZE = MAX_LABEL_NAME + 2 };
 
 enum receiver { RECEIVER_OTLP, RECEIVER_PYROSCOPE, RECEIVER_PARCA };
 
@@ -57,52 +57,89 @@ static void add_escaped(char query[QUERY_SIZE], const char *text)
 	query[n] = '\0';
 }
 
-/* A label's name as Prometheus permits it: other characters become '_'. */
-static const char *make_label_name(const char *name, char text[64])
+/* Labels of a store, with names that Prometheus permits. */
+struct store_labels {
+	struct store_label {
+		char name[STORE_NAME_SIZE];
+		const char *value;
+	} list[MAX_ATTRIBUTES + 1];
+	unsigned n;
+};
+
+/* Writes letters, digits and '_' as they are, other characters as '_', and '_' before a digit at
+ * the start. */
+static void make_label_name(const char *name, char text[STORE_NAME_SIZE])
 {
-	snprintf(text, 64, "%s", name);
+	snprintf(text, STORE_NAME_SIZE, "%s%s", *name >= '0' && *name <= '9' ? "_" : "", name);
 	for (char *c = text; *c; c++)
-		if (*c == '.' || *c == '-')
+		if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_", *c))
 			*c = '_';
-	return text;
+}
+
+/* Adds a label, or replaces the one of this name: Parca refuses a name that comes twice. */
+static void set_label(struct store_labels *s, const char *name, const char *value)
+{
+	char text[STORE_NAME_SIZE];
+	unsigned i = 0;
+
+	make_label_name(name, text);
+	while (i < s->n && strcmp(s->list[i].name, text) != 0)
+		i++;
+	if (i > MAX_ATTRIBUTES)
+		return;
+	memcpy(s->list[i].name, text, sizeof(text));
+	s->list[i].value = value;
+	s->n += i == s->n;
 }
 
 /* The labels that both kinds of stores get. */
-static unsigned list_labels(const struct otlp_resource *r, const struct pushed_profile *p,
-                            struct label labels[MAX_ATTRIBUTES + 2])
+static void list_labels(const struct otlp_resource *r, const struct pushed_profile *p,
+                        struct store_labels *s)
 {
 	static const char *const kept[] = { "host.name", "service.instance.id", "k8s.node.name" };
-	unsigned n = 0;
 
+	s->n = 0;
 	for (unsigned i = 0; i < r->n; i++)
 		for (size_t k = 0; k < sizeof(kept) / sizeof(kept[0]); k++)
 			if (strcmp(r->at[i].name, kept[k]) == 0)
-				labels[n++] = r->at[i];
-	for (const struct label *l = p->labels; l && l->name && n <= MAX_ATTRIBUTES; l++)
-		labels[n++] = *l;
-	return n;
+				set_label(s, r->at[i].name, r->at[i].value);
+	for (const struct label *l = p->labels; l && l->name; l++)
+		set_label(s, l->name, l->value);
 }
 
-/* Adds the parameters of /ingest to the URL: name{label=value,...}, format and times. */
-static void make_ingest_url(const struct pushed_profile *p, const struct otlp_resource *r,
+/* Appends a value. Pyroscope's names have no way to write ',' and '}' in a value. */
+static void add_label_value(char query[QUERY_SIZE], const char *value)
+{
+	char text[2] = "";
+
+	for (; *value; value++) {
+		text[0] = *value == ',' || *value == '}' ? '_' : *value;
+		add_escaped(query, text);
+	}
+}
+
+/* Adds the parameters of /ingest to the URL: name{label=value,...}, format and times. False if the
+ * labels are too long. */
+static bool make_ingest_url(const struct pushed_profile *p, const struct otlp_resource *r,
                             char url[HTTP_URL_SIZE + QUERY_SIZE + 128])
 {
-	struct label labels[MAX_ATTRIBUTES + 2];
-	const unsigned n = list_labels(r, p, labels);
-	char query[QUERY_SIZE] = "", name[64];
+	struct store_labels labels;
+	char query[QUERY_SIZE] = "";
 
+	list_labels(r, p, &labels);
 	add_escaped(query, "perfmon{");
-	for (unsigned i = 0; i < n; i++) {
+	for (unsigned i = 0; i < labels.n; i++) {
 		add_escaped(query, i ? "," : "");
-		add_escaped(query, make_label_name(labels[i].name, name));
+		add_escaped(query, labels.list[i].name);
 		add_escaped(query, "=");
-		add_escaped(query, labels[i].value);
+		add_label_value(query, labels.list[i].value);
 	}
 	add_escaped(query, "}");
 	snprintf(url, HTTP_URL_SIZE + QUERY_SIZE + 128,
 	         "%s%cname=%s&format=pprof&from=%llu&until=%llu", p->url,
 	         strchr(p->url, '?') ? '&' : '?', query, (unsigned long long)p->from,
 	         (unsigned long long)p->until);
+	return strcmp(query + strlen(query) - strlen("%7D"), "%7D") == 0;
 }
 
 /* ---- Parca ----------------------------------------------------------------------------------- */
@@ -127,10 +164,8 @@ static void put_base64(FILE *out, const unsigned char *bytes, size_t n)
 
 static void put_parca_label(struct json *j, const char *name, const char *value)
 {
-	char text[64];
-
 	put_begin(j, NULL, '{');
-	put_text(j, "name", make_label_name(name, text));
+	put_text(j, "name", name);
 	put_text(j, "value", value);
 	put_end(j, '}');
 }
@@ -139,8 +174,7 @@ static void put_parca_label(struct json *j, const char *name, const char *value)
 static bool make_parca_request(const struct pushed_profile *p, const struct otlp_resource *r,
                                const char *body)
 {
-	struct label labels[MAX_ATTRIBUTES + 2];
-	const unsigned n = list_labels(r, p, labels);
+	struct store_labels labels;
 	struct json j = { 0 };
 	FILE *in = fopen(body, "re");
 	char *bytes = NULL;
@@ -166,8 +200,9 @@ static bool make_parca_request(const struct pushed_profile *p, const struct otlp
 	put_begin(&j, "labels", '{');
 	put_begin(&j, "labels", '[');
 	put_parca_label(&j, "__name__", "perfmon");
-	for (unsigned i = 0; i < n; i++)
-		put_parca_label(&j, labels[i].name, labels[i].value);
+	list_labels(r, p, &labels);
+	for (unsigned i = 0; i < labels.n; i++)
+		put_parca_label(&j, labels.list[i].name, labels.list[i].value);
 	put_end(&j, ']');
 	put_end(&j, '}');
 	put_begin(&j, "samples", '[');
@@ -196,11 +231,12 @@ enum push_result push_profile(const struct pushed_profile *p, const char *path, 
 	if (make_attributes(&resource, p) && format) {
 		export_attributes = resource.at;
 		*why = '\0';
-		if (receiver == RECEIVER_PYROSCOPE)
-			make_ingest_url(p, &resource, url);
-		if (export_recording(format, path, body, NULL, false, !p->has_names, false) ==
-		            EXIT_DONE &&
-		    (receiver != RECEIVER_PARCA || make_parca_request(p, &resource, body)))
+		if (receiver == RECEIVER_PYROSCOPE && !make_ingest_url(p, &resource, url)) {
+			snprintf(why, size, "the labels are too long for a URL: give fewer");
+			result = PUSH_LATER;
+		} else if (export_recording(format, path, body, NULL, false, !p->has_names,
+		                            false) == EXIT_DONE &&
+		           (receiver != RECEIVER_PARCA || make_parca_request(p, &resource, body)))
 			result = push_file(url, body,
 			                   receiver == RECEIVER_OTLP ? "application/x-protobuf"
 			                   : receiver == RECEIVER_PYROSCOPE

@@ -8,6 +8,8 @@
 #include "common/http_push.h"
 #include "series/openmetrics.h"
 
+enum { MAX_LABEL_NAME = 62 }; /* bytes of the name of a label */
+
 struct pushed_profile {
 	const char *url;
 	const struct label *labels; /* NULL: none; the last has no name */

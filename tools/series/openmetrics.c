@@ -109,7 +109,6 @@ static void put_texts(struct exposition *x, const char *const *texts)
 	}
 }
 
-/* In the older format, the name of a family is that of its samples. */
 /* A name that other exporters of the same machine do not have: "node_perf_cpucycles" is
  * "perfmon_cpucycles", "process_open_fds" is "perfmon_process_open_fds". */
 static const char *make_own_name(struct exposition *x, const char *name)
@@ -137,6 +136,7 @@ void begin_family(struct exposition *x, const char *name, enum family_type type,
 		otlp_begin_family(x->otlp, name, type, unit, help);
 		return;
 	}
+	/* In the older format, the name of a family is that of its samples. */
 	suffix = x->format == EXPOSITION_PROMETHEUS ? get_suffix(type) : "";
 	put_texts(x, (const char *const[]){ "# TYPE ", name, suffix, " ", get_type_name(x), "\n",
 	                                    NULL });

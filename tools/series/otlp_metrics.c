@@ -3,6 +3,8 @@
  * sums, everything else is a gauge; a state of a state set and an info are gauges of 0 and 1. */
 #include "series/otlp_metrics.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Numbers of fields, by message. */
@@ -34,7 +36,20 @@ enum {
 
 	PAIR_KEY = 1,
 	PAIR_VALUE = 2,
-	VALUE_STRING = 1
+	VALUE_STRING = 1,
+	VALUE_INT = 3,
+	VALUE_ARRAY = 5,
+	ARRAY_VALUES = 1
+};
+
+/* Labels that the semantic conventions of OpenTelemetry have under other names. */
+static const struct convention {
+	const char *label, *attribute;
+} conventions[] = {
+	{ "namespace", "k8s.namespace.name" }, { "pod", "k8s.pod.name" },
+	{ "pod_uid", "k8s.pod.uid" },          { "container", "k8s.container.name" },
+	{ "container_id", "container.id" },    { "runtime", "container.runtime.name" },
+	{ "cgroup", "linux.cgroup" },
 };
 
 /* Base units of OpenMetrics as UCUM writes them. */
@@ -84,6 +99,65 @@ static void add_attribute(struct otlp_metrics *o, struct message *to, unsigned f
 	message_add_message(to, field, &o->pair);
 }
 
+static void add_number_attribute(struct otlp_metrics *o, const char *name, uint64_t value)
+{
+	message_add_text(&o->pair, PAIR_KEY, name);
+	message_add_chosen_number(&o->value, VALUE_INT, value);
+	message_add_message(&o->pair, PAIR_VALUE, &o->value);
+	message_add_message(&o->point, POINT_ATTRIBUTES, &o->pair);
+}
+
+/* An attribute that is a list with one text. */
+static void add_list_attribute(struct otlp_metrics *o, const char *name, const char *value)
+{
+	struct message item = { .bytes = NULL }, list = { .bytes = NULL };
+
+	message_add_text(&item, VALUE_STRING, value);
+	message_add_message(&list, ARRAY_VALUES, &item);
+	message_add_text(&o->pair, PAIR_KEY, name);
+	message_add_message(&o->value, VALUE_ARRAY, &list);
+	message_add_message(&o->pair, PAIR_VALUE, &o->value);
+	message_add_message(&o->point, POINT_ATTRIBUTES, &o->pair);
+	o->point.failed |= item.failed || list.failed;
+	message_free(&item);
+	message_free(&list);
+}
+
+/* The name of an image, and its tag or digest: "registry:5000/postgres:16",
+ * "postgres@sha256:...". */
+static void add_image(struct otlp_metrics *o, const char *image)
+{
+	const char *slash = strrchr(image, '/'), *at = strchr(image, '@'),
+		   *colon = strchr(slash ? slash : image, ':'), *end = at ? at : colon;
+	char name[256];
+
+	snprintf(name, sizeof(name), "%.*s", end ? (int)(end - image) : (int)strlen(image), image);
+	add_attribute(o, &o->point, POINT_ATTRIBUTES, "container.image.name", name);
+	if (at)
+		add_list_attribute(o, "container.image.repo_digests", image);
+	else if (colon)
+		add_list_attribute(o, "container.image.tags", colon + 1);
+}
+
+static void add_label(struct otlp_metrics *o, const struct label *label)
+{
+	const char *name = label->name;
+
+	if (strcmp(name, "image") == 0) {
+		add_image(o, label->value);
+		return;
+	}
+	if (strcmp(name, "cpu") == 0 &&
+	    strspn(label->value, "0123456789") == strlen(label->value)) {
+		add_number_attribute(o, "cpu.logical_number", strtoull(label->value, NULL, 10));
+		return;
+	}
+	for (size_t i = 0; i < sizeof(conventions) / sizeof(conventions[0]); i++)
+		if (strcmp(conventions[i].label, label->name) == 0)
+			name = conventions[i].attribute;
+	add_attribute(o, &o->point, POINT_ATTRIBUTES, name, label->value);
+}
+
 /* A counter that came later than the service starts later. */
 static uint64_t compute_point_start(const struct otlp_metrics *o)
 {
@@ -105,7 +179,7 @@ static void begin_point(struct otlp_metrics *o, const struct label *labels,
 	message_add_fixed64(&o->point, POINT_TIME, o->now_ns);
 	for (; labels && labels->name; labels++)
 		if (*labels->value)
-			add_attribute(o, &o->point, POINT_ATTRIBUTES, labels->name, labels->value);
+			add_label(o, labels);
 	if (extra)
 		add_attribute(o, &o->point, POINT_ATTRIBUTES, extra->name, extra->value);
 }
