@@ -244,6 +244,11 @@ int pfm_load_regions(int fd, pfm_region_results_t **results, pfm_error_t *error)
  * pfm_load_regions(), and count the same events: otherwise PFMLIB_ERR_INVAL, with @to unchanged.
  * After PFMLIB_ERR_NOMEM a part has been added. */
 int pfm_add_region_results(pfm_region_results_t *to, const pfm_region_results_t *from);
+/** Gives the region of row @i another name, in all rows. For results of pfm_load_regions(): names
+ * of places in programs become those of functions. Names must differ; strings of the region that
+ * pfm_describe_region() has returned become invalid. PFMLIB_ERR_NOTFOUND past the last row,
+ * PFMLIB_ERR_INVAL for other results, PFMLIB_ERR_NOMEM. */
+int pfm_rename_region(pfm_region_results_t *results, unsigned i, const char *name);
 /** Describes the process of @results. */
 int pfm_describe_region_process(const pfm_region_results_t *results, pfm_region_process_t *process);
 /** Writes the results to file descriptor @fd in a format of pfm_regions_options_t. PFMLIB_ERR_INVAL

@@ -25,9 +25,9 @@ EXPORT void perfmon_gomp_execute(void *part)
 		pfm_end_region(p.region);
 }
 
-/* The region of a call that returns to @place; NULL if regions are not counted. */
+/* The region whose code is at @place; NULL if regions are not counted. */
 EXPORT void *perfmon_gomp_find_region(const void *place);
 EXPORT void *perfmon_gomp_find_region(const void *place)
 {
-	return perfmon_regions_active ? make_region_of_place(place) : NULL;
+	return perfmon_regions_active ? find_region_of_place(place) : NULL;
 }

@@ -2,7 +2,7 @@
 /* OpenMP: OMP_TOOL_LIBRARIES names this library. An OpenMP runtime that has the tools interface
  * (OMPT; libomp has, libgomp has not) calls it at parallel regions: each thread of the team counts
  * its part of the parallel region, until it reaches the barrier at the end. The region is named
- * for the place that the parallel region is at. */
+ * for the place of the parallel region (place.h). */
 #include "adapter.h"
 #include "place.h"
 
@@ -40,7 +40,8 @@ static void parallel_begin(union data *task, const void *frame, union data *para
 	(void)frame;
 	(void)threads;
 	(void)flags;
-	parallel->pointer = make_region_of_place(place);
+	/* A return address may be that of the next line. */
+	parallel->pointer = find_region_of_place(place ? (const char *)place - 1 : NULL);
 }
 
 static void end_task(union data *task)

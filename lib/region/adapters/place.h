@@ -3,28 +3,12 @@
 #ifndef PERFMON_REGION_PLACE_H
 #define PERFMON_REGION_PLACE_H
 
-#include <dlfcn.h>
-#include <stdio.h>
-#include "adapter.h"
+#include <perfmon/region.h>
 
-/* The region of a parallel region at @place: "parallel FUNCTION+OFFSET", or "parallel FILE+OFFSET"
- * where the program does not export its functions' names. */
-static inline pfm_region_t *make_region_of_place(const void *place)
-{
-	Dl_info info = { 0 };
-	char name[256];
-	const char *file;
-
-	if (!place || !dladdr(place, &info) || !info.dli_fname)
-		return pfm_find_region("parallel");
-	file = strrchr(info.dli_fname, '/');
-	if (info.dli_sname)
-		snprintf(name, sizeof(name), "parallel %s+0x%zx", info.dli_sname,
-		         (size_t)((const char *)place - (const char *)info.dli_saddr));
-	else
-		snprintf(name, sizeof(name), "parallel %s+0x%zx", file ? file + 1 : info.dli_fname,
-		         (size_t)((const char *)place - (const char *)info.dli_fbase));
-	return pfm_find_region(name);
-}
+/* The region of a parallel region at @address, code: "parallel FILE+0xOFFSET", with the path of the
+ * program or library and the offset in it. pfm replaces this name by that of the function and the
+ * line (tools/stat/region_places.c), for which programs have neither the time nor the memory.
+ * "parallel" for code of no file. */
+pfm_region_t *find_region_of_place(const void *address);
 
 #endif

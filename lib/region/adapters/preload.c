@@ -180,10 +180,10 @@ static int is_requested(void)
 	return is == 2;
 }
 
-/* Replaces the code of a parallel region whose call returns to @place by one that counts; it stays
- * without a request, and where the runtime is another one. The team has left @part when the call
- * returns. */
-static code count_part(function runtime, struct part *part, const void *place)
+/* Replaces the code of a parallel region by one that counts; it stays without a request, and where
+ * the runtime is another one. The team has left @part when the call returns. The code is the place
+ * of the region: gcc gives the call no line. */
+static code count_part(function runtime, struct part *part)
 {
 	void *(*find)(const void *) = NULL;
 	code execute = NULL;
@@ -194,7 +194,7 @@ static code count_part(function runtime, struct part *part, const void *place)
 	execute = (code)find_function(&gomp, "perfmon_gomp_execute");
 	if (!find || !execute)
 		return NULL;
-	part->region = find(place);
+	part->region = find((const void *)(size_t)part->code);
 	return part->region ? execute : NULL;
 }
 
@@ -208,7 +208,7 @@ static code count_part(function runtime, struct part *part, const void *place)
 		const void *place = __builtin_return_address(0);                                   \
 		const function runtime = find_runtime(&cached, #NAME, place);                      \
 		struct part part = { .code = fn, .data = data };                                   \
-		const code counting = count_part(runtime, &part, place);                           \
+		const code counting = count_part(runtime, &part);                                  \
                                                                                                    \
 		if (counting) {                                                                    \
 			fn = counting;                                                             \

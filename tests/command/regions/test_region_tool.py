@@ -5,6 +5,7 @@ region."""
 
 import collections
 import csv
+import ctypes.util
 import io
 import json
 import os
@@ -548,6 +549,57 @@ class Adapters(unittest.TestCase):
         self.assertEqual(total["visits"], 12)
         # The runtime may touch a page of its own for the first time in a parallel region.
         self.assertTrue(324 <= faults(total)[0] <= 324 + 8, faults(total))
+
+    def places(self, path, options):
+        done = run(options, "--json", "-e", "page-faults", "--", path)
+        rows = [json.loads(line) for line in done.stdout.splitlines()]
+        return sorted({r["region"] for r in rows if r.get("region", "").startswith("parallel ")})
+
+    def test_parallel_regions_have_function_and_line(self):
+        """From debugging information, else from the symbol table, else an offset in the file."""
+        for name, options in (("marked_openmp", "--regions"), ("marked_gomp", "--regions=gomp")):
+            if not os.path.exists(program(name)):
+                continue
+            with open(os.path.join(SOURCE, "tests/command/regions", name + ".c"),
+                      encoding="utf-8") as f:
+                lines = [i for i, line in enumerate(f, 1) if "#pragma omp parallel" in line]
+            with tempfile.TemporaryDirectory() as folder:
+                path = os.path.join(folder, name)
+                found = self.places(program(name), options)
+                if not ctypes.util.find_library("dw"):
+                    self.skipTest("libdw is missing (Debian package libdw1)")
+                self.assertEqual(found, sorted("parallel main (%s.c:%d)" % (name, n)
+                                               for n in lines))
+                for strip, form in (("--strip-debug", r"main(\._omp_fn\.\d)?\+0x[0-9a-f]+"),
+                                    ("--strip-all", name + r"\+0x[0-9a-f]+")):
+                    subprocess.run(["objcopy", strip, program(name), path], check=True)
+                    found = self.places(path, options)
+                    self.assertEqual(len(found), len(lines))
+                    for region in found:
+                        self.assertRegex(region, "^parallel " + form + "$")
+
+    @unittest.skipUnless(os.path.exists(program("marked_gomp")), "built without gcc's OpenMP")
+    def test_places_that_share_a_line_have_numbers(self):
+        """Two bytes of one instruction, in three processes; places that name nothing."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "marked_gomp")
+            subprocess.run(["objcopy", "--strip-all", program("marked_gomp"), path], check=True)
+            at = int(self.places(path, "--regions=gomp")[0].split("+")[1], 16)
+            place = "parallel %s+0x%%x" % os.path.realpath(program("marked_gomp"))
+            os.mkfifo(os.path.join(folder, "pipe"))
+            names = [place % at, place % (at + 1), place % at, "parallel /nonexistent/a+0x10",
+                     "parallel %s/pipe+0x10" % folder, "parallel /a+0x", "parallel a+0x10"]
+            script = "".join('"$0" name "%s";' % name for name in names)
+            done = run("--regions", "--json", "-e", "page-faults", "--", "sh", "-c", script,
+                       program("marked_perfmon"))
+        rows = [json.loads(line) for line in done.stdout.splitlines()]
+        found = [r["region"] for r in rows if r.get("thread") == "all"]
+        first = found[0]
+        self.assertTrue(first.startswith("parallel main"))
+        # Without debugging information each byte has an offset of its own.
+        second = first + " #2" if "(" in first else found[1]
+        self.assertEqual(found, [first, second, first, "parallel a+0x10", "parallel pipe+0x10",
+                                 "parallel /a+0x", "parallel a+0x10"])
 
     @unittest.skipUnless(os.path.exists(program("marked_gomp")), "built without gcc's OpenMP")
     def test_openmp_of_gcc(self):

@@ -3672,6 +3672,12 @@ extern "C" {
         to: *mut pfm_region_results_t,
         from: *const pfm_region_results_t,
     ) -> c_int;
+    /// Gives the region of row @i another name, in all rows. For results of pfm_load_regions(): names of places in programs become those of functions. Names must differ; strings of the region that pfm_describe_region() has returned become invalid. PFMLIB_ERR_NOTFOUND past the last row, PFMLIB_ERR_INVAL for other results, PFMLIB_ERR_NOMEM.
+    pub fn pfm_rename_region(
+        results: *mut pfm_region_results_t,
+        i: c_uint,
+        name: *const c_char,
+    ) -> c_int;
     /// Describes the process of @results.
     pub fn pfm_describe_region_process(
         results: *const pfm_region_results_t,
