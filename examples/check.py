@@ -36,6 +36,12 @@ EXPECTED = {
     "tracepoint_fields": [
         r"^(close\(1001\)  common_type=\d+.*  fd=1001\nclose\(1002\) .* fd=1002$|not shown: \S)"
     ],
+    "benchmark": [
+        r"^touch +\[\d+\.\d ns \d+\.\d ns \d+\.\d ns\]$",
+        r"^ +page-faults +(4\.0\d\d \+- 0\.\d+|not (supported|counted): \S)",
+        r"^sort +\[\d+\.\d ns \d+\.\d ns \d+\.\d ns\]$",
+        r"^ +instructions:u +(\d+\.\d{3} \+- |not (supported|counted): \S)"
+    ],
     "regions": [
         r"^iteration: (10|20) visits", r"^load \(in iteration\): (10|20) visits",
         r"^sum \(in iteration\): (9|10|20) visits", r"page-faults"

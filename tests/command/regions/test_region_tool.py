@@ -688,6 +688,15 @@ class Adapters(unittest.TestCase):
         self.assertAlmostEqual(found["touch_four"], 4, delta=0.05)
         self.assertAlmostEqual(found["touch_nine"], 9, delta=0.05)
 
+    @unittest.skipUnless(os.path.exists(program("marked_nanobench")), "no nanobench.h")
+    def test_results_of_nanobench_have_counts(self):
+        env = dict(CLEAN, PERFMON_REGIONS="page-faults", PERFMON_REGIONS_OUTPUT="/dev/null")
+        done = subprocess.run([program("marked_nanobench")], capture_output=True, text=True,
+                              check=True, env=env)
+        found = {words[0]: float(words[1]) for words in map(str.split, done.stdout.splitlines())}
+        self.assertAlmostEqual(found["touch_four"], 4, delta=0.05)
+        self.assertAlmostEqual(found["touch_nine"], 9, delta=0.05)
+
     @unittest.skipUnless(os.path.exists(program("marked_fortran_papi")), "no Fortran or no libpapi")
     def test_fortran_program_of_papi(self):
         table, _ = regions("marked_fortran_papi")
