@@ -42,6 +42,17 @@ typedef struct pfm_region {
 		&pfm_region_here_;                                                                 \
 	}))
 
+/* The dynamic linker finds the functions when it loads the program: at their first call it would be
+ * in the first visit. */
+#ifdef __has_attribute
+#if __has_attribute(noplt)
+#define PERFMON_BOUND_EARLY_ __attribute__((noplt))
+#endif
+#endif
+#ifndef PERFMON_BOUND_EARLY_
+#define PERFMON_BOUND_EARLY_
+#endif
+
 /** Nonzero while regions are counted, or until the first begin has read the environment. Read-only
  * for programs. */
 extern int perfmon_regions_active;
@@ -50,8 +61,8 @@ extern int perfmon_regions_active;
  * and overlap: pfm_end_region() ends the innermost open visit of its region. An end without a begin
  * has no effect and is reported as unmatched. Neither call changes errno. Both are
  * async-signal-safe once pfm_start_regions() has returned or a region has been entered. */
-void pfm_begin_region(pfm_region_t *region);
-void pfm_end_region(pfm_region_t *region);
+PERFMON_BOUND_EARLY_ void pfm_begin_region(pfm_region_t *region);
+PERFMON_BOUND_EARLY_ void pfm_end_region(pfm_region_t *region);
 
 #ifndef PFM_REGION_NO_MACROS
 #define PERFMON_REGIONS_ACTIVE_                                                                    \

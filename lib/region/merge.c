@@ -82,6 +82,7 @@ static void add_larger(struct uncertainty *to, const struct uncertainty *from)
 {
 	to->mean = from->mean > to->mean ? from->mean : to->mean;
 	to->visit = from->visit > to->visit ? from->visit : to->visit;
+	to->first = from->first > to->first ? from->first : to->first;
 }
 
 /* The error of a sum is that of the process whose costs are known worst. */

@@ -114,6 +114,7 @@ struct round {
 struct uncertainty {
 	double mean;  /* of the median as the mean of many visits */
 	double visit; /* of a single visit */
+	double first; /* of the first visit of a thread */
 };
 
 struct region_event {
@@ -565,6 +566,14 @@ uint64_t pfmi_region_round(double value);
 /* The overhead of @visits with @pairs visits inside them, of event @e; NULL: of the wall time. */
 struct overhead pfmi_region_compute_overhead(const struct layout *l, const struct region_event *e,
                                              uint64_t visits, uint64_t pairs);
+/* Visits as they were counted, in threads of which each has had a first visit. @sum and @min
+ * contain the cost of begin and end, @sum that of the visits inside, too. */
+struct counted_visits {
+	uint64_t visits, pairs, sum, min, threads;
+};
+/* Adds to the error of @o what begin and end may have cost in a few visits beyond the usual. */
+void pfmi_region_add_rare_costs(struct overhead *o, const struct layout *l,
+                                const struct region_event *e, const struct counted_visits *v);
 /* The overhead in own counts. These leave out what one of the @children visits directly inside
  * counts itself, but contain the rest of what its begin and end cost. */
 struct overhead pfmi_region_compute_own_overhead(const struct layout *l,

@@ -184,9 +184,37 @@ static uint64_t subtract_cost(uint64_t value, uint64_t cost)
 	return value > cost ? value - cost : 0;
 }
 
-static struct overhead get_wall_overhead(const struct layout *l, const struct times *t)
+static struct counted_visits get_wall_visits(const struct result_row *row)
 {
-	return pfmi_region_compute_overhead(l, NULL, t->outermost, t->pairs);
+	const struct times *t = &row->times;
+
+	return (struct counted_visits){ t->outermost, t->pairs, t->wall, t->min, row->threads };
+}
+
+static struct counted_visits get_visits(const struct result_row *row, const struct tally *t)
+{
+	return (struct counted_visits){ t->visits, t->pairs, t->inclusive, t->min, row->threads };
+}
+
+/* The overhead of event @e; NULL: of the wall time. */
+static struct overhead compute_overhead(const struct layout *l, const struct region_event *e,
+                                        const struct counted_visits *v)
+{
+	struct overhead o = pfmi_region_compute_overhead(l, e, v->visits, v->pairs);
+
+	pfmi_region_add_rare_costs(&o, l, e, v);
+	return o;
+}
+
+/* The overhead in the own counts of @visits that have @children. */
+static struct overhead compute_own_overhead(const struct layout *l, const struct region_event *e,
+                                            const struct counted_visits *v, uint64_t visits,
+                                            uint64_t children)
+{
+	struct overhead o = pfmi_region_compute_own_overhead(l, e, visits, children);
+
+	pfmi_region_add_rare_costs(&o, l, e, v);
+	return o;
 }
 
 /* The task time is read with the counts. */
@@ -194,12 +222,6 @@ static uint64_t compute_task_cost(const struct layout *l, const struct times *t)
 {
 	return pfmi_region_round((double)t->task_visits * l->task_inside +
 	                         (double)t->pairs * l->wall_pair);
-}
-
-static struct overhead get_count_overhead(const struct layout *l, const struct tally *t,
-                                          const struct region_event *e)
-{
-	return pfmi_region_compute_overhead(l, e, t->visits, t->pairs);
 }
 
 static bool is_costly_count(uint64_t cost, uint64_t of)
@@ -225,12 +247,15 @@ static double compute_variance(double m2, uint64_t n)
 
 static bool is_costly_row(const struct layout *l, const struct result_row *row)
 {
-	if (is_costly_count(get_wall_overhead(l, &row->times).cost, row->times.wall))
+	struct counted_visits v = get_wall_visits(row);
+
+	if (is_costly_count(compute_overhead(l, NULL, &v).cost, v.sum))
 		return true;
-	for (unsigned i = 0; i < l->n_events; i++)
-		if (is_costly_count(get_count_overhead(l, &row->tallies[i], &l->events[i]).cost,
-		                    row->tallies[i].inclusive))
+	for (unsigned i = 0; i < l->n_events; i++) {
+		v = get_visits(row, &row->tallies[i]);
+		if (is_costly_count(compute_overhead(l, &l->events[i], &v).cost, v.sum))
 			return true;
+	}
 	return false;
 }
 
@@ -240,13 +265,15 @@ int pfm_describe_region(const pfm_region_results_t *r, unsigned i, pfm_region_in
 	const struct result_row *row = r && i < r->n ? &r->rows[i] : NULL;
 	const struct times *t = row ? &row->times : NULL;
 	struct overhead all = { 0 }, own = { 0 };
+	struct counted_visits visits;
 	uint64_t each = 0, task = 0;
 
 	if (!r || !row)
 		return r ? PFMLIB_ERR_NOTFOUND : PFMLIB_ERR_INVAL;
+	visits = get_wall_visits(row);
 	if (!(r->flags & PFM_REGIONS_NO_SUBTRACT)) {
-		all = get_wall_overhead(l, t);
-		own = pfmi_region_compute_own_overhead(l, NULL, t->visits, t->children);
+		all = compute_overhead(l, NULL, &visits);
+		own = compute_own_overhead(l, NULL, &visits, t->visits, t->children);
 		each = pfmi_region_round(l->wall_inside);
 		task = compute_task_cost(l, t);
 	}
@@ -307,16 +334,18 @@ int pfm_region_count(const pfm_region_results_t *r, unsigned i, unsigned event,
 	const struct region_event *e = l && event < l->n_events ? &l->events[event] : NULL;
 	const struct tally *t = r && i < r->n && e ? &r->rows[i].tallies[event] : NULL;
 	struct overhead all, own = { 0 }, in_count = { 0 };
+	struct counted_visits visits;
 	pfm_quality_t quality;
 	uint64_t each = 0;
 
 	if (!t)
 		return r ? PFMLIB_ERR_NOTFOUND : PFMLIB_ERR_INVAL;
 	quality = get_count_quality(&r->rows[i], t, e);
-	all = get_count_overhead(l, t, e);
+	visits = get_visits(&r->rows[i], t);
+	all = compute_overhead(l, e, &visits);
 	if (!(r->flags & PFM_REGIONS_NO_SUBTRACT)) {
 		in_count = all;
-		own = pfmi_region_compute_own_overhead(l, e, t->exclusive_visits, t->children);
+		own = compute_own_overhead(l, e, &visits, t->exclusive_visits, t->children);
 		each = pfmi_region_round(e->cost_inside);
 	}
 	return copy_result(

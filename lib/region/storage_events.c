@@ -129,7 +129,7 @@ static bool is_cost(double value)
 
 static bool is_uncertainty(const struct uncertainty *u)
 {
-	return is_cost(u->mean) && is_cost(u->visit);
+	return is_cost(u->mean) && is_cost(u->visit) && is_cost(u->first);
 }
 
 static bool read_event(struct input *in, struct region_file_event *f, struct region_event *e)

@@ -4,7 +4,13 @@
  * N visits have counted N times the cost of an empty one. The measured cost of an empty visit is
  * wrong in two ways: the median differs from the mean of many visits by an unknown amount, the same
  * for each visit, and single visits differ from the mean by chance. The error of the sum is
- * therefore sqrt((N mean)^2 + N visit^2), with both parts as half-widths of 95 % intervals. */
+ * therefore sqrt((N mean)^2 + N visit^2), with both parts as half-widths of 95 % intervals.
+ *
+ * A few visits cost more than that. The first one of a thread finds empty caches and functions that
+ * the dynamic linker must still look up: this was measured as well. Interrupts, and processes that
+ * take the CPU away, come too seldom to be measured in advance, but make visits longer than the
+ * shortest one. They come at any time, so begin and end have the share of what is beyond the
+ * shortest visits that they have of a shortest one. */
 #include "region/region.h"
 
 /* Newton's method. */
@@ -62,6 +68,22 @@ struct overhead pfmi_region_compute_overhead(const struct layout *l, const struc
                                              uint64_t visits, uint64_t pairs)
 {
 	return add_costs(get_inside(l, e), visits, get_pair(l, e), pairs);
+}
+
+void pfmi_region_add_rare_costs(struct overhead *o, const struct layout *l,
+                                const struct region_event *e, const struct counted_visits *v)
+{
+	const struct cost inside = get_inside(l, e), pair = get_pair(l, e);
+	const double n = (double)v->visits, pairs = (double)v->pairs, min = (double)v->min,
+		     cost = inside.median + (n > 0 ? pairs / n * pair.median : 0),
+		     shortest = inside.median + inside.u.visit,
+		     work = min > shortest ? min - shortest : 0,
+		     beyond = (double)v->sum - pairs * pair.median - n * min,
+		     rare = beyond > 0 && cost > 0 ? beyond * cost / (cost + work) : 0,
+		     first = (double)v->threads * inside.u.first, usual = (double)o->error;
+
+	o->error = pfmi_region_round(
+		pfmi_region_compute_root(usual * usual + first * first + rare * rare));
 }
 
 struct overhead pfmi_region_compute_own_overhead(const struct layout *l,

@@ -114,7 +114,7 @@ def prototypes(path=""):
             r"((?:static inline )?[A-Za-z_][A-Za-z0-9_ ]*?["
             r" *]+)(pfm_[a-z0-9_]+)\(((?:[^()]|\([^()]*\))*)\)"
             r"\s*(?=;|\{)",
-            without_directives(text),
+            re.sub(r"\bPERFMON_[A-Z_]+_ (?=void pfm_)", "", without_directives(text)),
         ):
             inline = m[1].startswith("static inline ")
             found[m[2]] = header, squeeze("%s %s(%s)" %

@@ -13,8 +13,8 @@ static void errors_of_sums(void **state)
 	make_regions(&m);
 	e->cost_inside = 50;
 	e->cost_pair = 80;
-	e->inside = (struct uncertainty){ 3, 40 };
-	e->pair = (struct uncertainty){ 4, 30 };
+	e->inside = (struct uncertainty){ 3, 40, 0 };
+	e->pair = (struct uncertainty){ 4, 30, 0 };
 	o = pfmi_region_compute_overhead(&pfmi_regions.layout, e, 100, 0);
 	assert_true(o.cost == 5000 && o.error == 500); /* sqrt(300^2 + 400^2) */
 	assert_true(o.mean == 3 && o.visit == 40);
@@ -23,11 +23,43 @@ static void errors_of_sums(void **state)
 	o = pfmi_region_compute_own_overhead(&pfmi_regions.layout, e, 100, 100);
 	assert_true(o.cost == 8000 && o.error == 707);
 	pfmi_regions.layout.wall_inside = 10;
-	pfmi_regions.layout.inside = (struct uncertainty){ 0, 5 };
+	pfmi_regions.layout.inside = (struct uncertainty){ 0, 5, 0 };
 	o = pfmi_region_compute_overhead(&pfmi_regions.layout, NULL, 4, 0);
 	assert_true(o.cost == 40 && o.error == 10);
 	o = pfmi_region_compute_overhead(&pfmi_regions.layout, &m.events[1], 4, 4);
 	assert_true(o.cost == 0 && o.error == 0);
+	unmake_regions(&m);
+}
+
+/* 100 visits of 10 ns at least, and 9000 ns more in some of them. */
+static void errors_of_rare_costs(void **state)
+{
+	const struct counted_visits v = { 100, 0, 10000, 10, 1 }, two = { 2, 0, 90, 40, 2 },
+				    steady = { 100, 0, 1000, 10, 1 };
+	struct overhead o = { .error = 400 };
+	struct made_regions m;
+	struct layout *l = &pfmi_regions.layout;
+
+	(void)state;
+	make_regions(&m);
+	l->wall_inside = 10;
+	pfmi_region_add_rare_costs(&o, l, NULL, &v);
+	assert_int_equal(o.error, 9009); /* all of it: sqrt(400^2 + 9000^2) */
+	l->wall_inside = 1;
+	o.error = 0;
+	pfmi_region_add_rare_costs(&o, l, NULL, &v);
+	assert_int_equal(o.error, 900); /* the tenth that is the cost */
+	l->wall_inside = 10;
+	o.error = 30;
+	pfmi_region_add_rare_costs(&o, l, NULL, &steady);
+	assert_int_equal(o.error, 30);
+	l->inside.first = 20;
+	o.error = 0;
+	l->wall_inside = 40;
+	pfmi_region_add_rare_costs(&o, l, NULL, &two);
+	assert_int_equal(o.error, 41); /* sqrt(10^2 + (2 * 20)^2) */
+	pfmi_region_add_rare_costs(&o, l, &m.events[0], &v);
+	assert_int_equal(o.error, 41); /* an event that begin and end do not count */
 	unmake_regions(&m);
 }
 
@@ -62,5 +94,5 @@ static void roots(void **state)
 	            pfmi_region_round(1e30) == UINT64_MAX);
 }
 
-UNIT(region_subtract, cmocka_unit_test(errors_of_sums), cmocka_unit_test(visits_that_are_enough),
-     cmocka_unit_test(roots));
+UNIT(region_subtract, cmocka_unit_test(errors_of_sums), cmocka_unit_test(errors_of_rare_costs),
+     cmocka_unit_test(visits_that_are_enough), cmocka_unit_test(roots));
