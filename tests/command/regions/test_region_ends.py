@@ -167,22 +167,28 @@ class Ends(unittest.TestCase):
     @unittest.skipUnless(os.path.isdir(os.path.join(PYTHON["PYTHONPATH"], "perfmon")),
                          "built without Python")
     def test_visits_of_python_workers_are_counted(self):
-        script = ("import multiprocessing, perfmon\n"
+        script = ("import concurrent.futures, multiprocessing, perfmon\n"
                   "def work(i):\n"
                   "    with perfmon.region('task'):\n"
                   "        return i\n"
                   "if __name__ == '__main__':\n"
-                  "    with multiprocessing.get_context('%s').Pool(2) as pool:\n"
+                  "    context = multiprocessing.get_context('%s')\n"
+                  "    with context.Pool(2) as pool:\n"
                   "        pool.map(work, range(20), 1)\n"
                   "        pool.close()\n"
-                  "        pool.join()\n")
+                  "        pool.join()\n"
+                  "    process = context.Process(target=work, args=(0,))\n"
+                  "    process.start()\n"
+                  "    process.join()\n"
+                  "    with concurrent.futures.ProcessPoolExecutor(2, context) as pool:\n"
+                  "        list(pool.map(work, range(10)))\n")
         for method in ("fork", "spawn", "forkserver"):
             with tempfile.TemporaryDirectory() as folder:
                 path = os.path.join(folder, "work.py")
                 with open(path, "w", encoding="utf-8") as f:
                     f.write(script % method)
                 rows, _, _ = count(sys.executable, path, env=PYTHON)
-            self.assertEqual(sum(r["visits"] for r in of(rows, "task")), 20, method)
+            self.assertEqual(sum(r["visits"] for r in of(rows, "task")), 31, method)
 
     def test_running_process_is_shown(self):
         """A snapshot by another pfm, and one at each interval. The sums of two page faults for each

@@ -44,6 +44,7 @@ WRAPPERS = {
     "srun-like": ["sh", "-c", SRUN, "srun"],
 }
 RANKS = {"mpirun": [0, 1], "srun-like": [0, 1]}
+WRITER = "needs papi_hl_output_writer (Debian package papi-tools)"
 
 
 def count(wrapper, command):
@@ -94,37 +95,64 @@ for KIND in WRAPPERS:
 class Exports(unittest.TestCase):
     """Two ranks, each with a file or a part of one."""
 
-    def export(self, form, *args, program="marked_papi"):
+    def export(self, form, *args, program="marked_papi", wrapper="srun-like"):
         done = subprocess.run([PFM, "stat", "--regions=" + form, "-e", "page-faults", *args, "--",
-                               *WRAPPERS["srun-like"], os.path.join(PROGRAMS, program)],
+                               *WRAPPERS[wrapper], os.path.join(PROGRAMS, program)],
                               capture_output=True, text=True, check=False, env=CLEAN)
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout
 
-    @unittest.skipUnless(shutil.which("papi_hl_output_writer"),
-                         "needs papi_hl_output_writer (Debian package papi-tools)")
+    def summarize(self, folder, kind="summary"):
+        """What the script of PAPI makes of the files in @folder."""
+        done = subprocess.run(["papi_hl_output_writer", "--source", folder, "--type", kind,
+                               "--notation", "raw"],
+                              capture_output=True, text=True, check=False, cwd=folder + "/..")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)
+
+    @unittest.skipUnless(shutil.which("papi_hl_output_writer"), WRITER)
     def test_writer_of_papi_reads_the_file_of_each_rank(self):
         """It counts three visits of each rank, as in files of PAPI itself."""
         with tempfile.TemporaryDirectory() as folder:
             out = os.path.join(folder, "papi_hl_output/")
             self.export("papi", "-o", out)
             self.assertEqual(sorted(os.listdir(out)), ["rank_000000.json", "rank_000001.json"])
-            done = subprocess.run(["papi_hl_output_writer", "--source", out, "--type", "summary",
-                                   "--notation", "raw"],
-                                  capture_output=True, text=True, check=False, cwd=folder)
-            self.assertEqual(done.returncode, 0, done.stderr)
-            report = os.path.join(folder, "papi_hl_output_summary.json")
-            text = done.stdout
-            if os.path.exists(report):
-                with open(report, encoding="utf-8") as f:
-                    text = f.read()
-            summary = json.loads(text[text.index("{"):text.rindex("}") + 1])
+            summary = self.summarize(out)
             for region, faults in (("compute", 7), ("inside", 2)):
                 r = summary[region]
                 self.assertEqual((r["region_count"], r["Number of ranks"]), (6, 2), summary)
                 of = r["page-faults"]
                 self.assertEqual((of["total"], of["min"], of["max"]),
                                  (6 * faults, faults, faults), summary)
+
+    @unittest.skipUnless(shutil.which("papi_hl_output_writer"), WRITER)
+    @unittest.skipUnless(os.path.exists(os.path.join(PROGRAMS, "marked_libpapi")),
+                         "needs the Debian package libpapi-dev")
+    def test_regions_are_those_of_the_file_that_papi_writes(self):
+        """The same program, counted by its libpapi. PAPI needs a PMU, which is a pretended one; the
+        page faults are real, and PAPI's memory has some of its own in a visit."""
+        program = os.path.join(PROGRAMS, "marked_libpapi")
+        with tempfile.TemporaryDirectory() as folder:
+            theirs, ours = (os.path.join(folder, name) for name in ("papi_hl_output", "ours"))
+            library = os.environ.get("PERFMON_LIBPFM4", "")
+            env = dict(CLEAN, PAPI_EVENTS="perf::PAGE-FAULTS", PAPI_OUTPUT_DIRECTORY=folder,
+                       LD_LIBRARY_PATH=library)
+            done = subprocess.run([PFM, "pretend", "--cpu", "skl", "--", "env", "-u",
+                                   "LIBPFM_FORCE_PMU", program],
+                                  capture_output=True, text=True, check=False, env=env)
+            if not os.path.isdir(theirs) or done.stderr:
+                self.skipTest("libpapi counts nothing here: " + done.stderr.strip()[-200:])
+            self.export("papi", "-o", ours + "/", wrapper="direct", program="marked_libpapi")
+            want, found = self.summarize(theirs), self.summarize(ours)
+            self.assertEqual([(name, r["region_count"]) for name, r in found.items()],
+                             [(name, r["region_count"]) for name, r in want.items()])
+            self.assertEqual([r["page-faults"]["min"] for r in found.values()],
+                             [r["perf::PAGE-FAULTS"]["min"] for r in want.values()])
+            records = [[{number: (r["name"], r["parent_region_id"])
+                         for number, r in thread["regions"].items()}
+                        for rank in self.summarize(out, "detail")["ranks"].values()
+                        for thread in rank["threads"].values()] for out in (ours, theirs)]
+            self.assertEqual(records[0], records[1])
 
     def test_file_of_likwid_for_each_rank(self):
         with tempfile.TemporaryDirectory() as folder:
