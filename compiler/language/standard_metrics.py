@@ -39,6 +39,7 @@ class Choice:
         self.text = ""
         self.reasons = []       # (PMUs, text)
         self.formulas = []      # (tokens, text)
+        self.others = []        # names of events that have the meaning, which no formula uses
         self.pattern = None     # names of events that look like it
 
     def find_reason(self, core):
@@ -68,6 +69,8 @@ def parse_contract_line(line, choice):
     elif kind == "? ":
         tokens, _, formula = rest.partition(" : ")
         choice.formulas.append((tuple(tokens.split()), expand_sums(formula)))
+    elif kind == "& ":
+        choice.others.append(rest)
     elif kind == "~ ":
         choice.pattern = re.compile(rest, re.IGNORECASE)
     else:
@@ -218,6 +221,10 @@ class CoreScope:
                 if row is not None and event.find(":") == -1:
                     add_tag(self.find_table(row), row, "+" * (len(terms) > 1) + (
                         "%d*" % factor if factor != 1 else "") + name)
+            for event in self.meanings[name].others:
+                row = self.rows.get(pt.fold(event))
+                if row is not None:
+                    add_tag(self.find_table(row), row, name)
 
     def find_table(self, row):
         """The table of a row."""

@@ -9,8 +9,12 @@
 #define WITHIN(quantity, least, most) .does[TRUTH_##quantity] = { (least), (most) }
 #define IS(quantity, n)               WITHIN(quantity, n, n)
 
-/* The two lists of kernels: loops of assembly, and work of the operating system. */
+/* Lists of kernels: loops of assembly, and work of the operating system. */
 const struct truth_kernel *truth_list_loops(size_t *n);
 const struct truth_kernel *truth_list_system_work(size_t *n);
+/* Kernels that move bytes between memory and caches, on all CPUs. */
+const struct truth_kernel *truth_list_streams(size_t *n);
+/* The size of the last cache in bytes; 0 if the system does not tell. */
+size_t truth_read_last_cache(void);
 
 #endif

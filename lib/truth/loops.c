@@ -3,22 +3,46 @@
 #include "truth/kernels.h"
 #include "truth/machines/this_machine.h"
 
-#define COUNTS(instructions, branches, taken, conditional)                                         \
+/* @direct: of the branches, those whose target is in the instruction. */
+#define COUNTS_OF(instructions, branches, taken, conditional, direct)                              \
 	IS(INSTRUCTIONS, (instructions) + LOOP_INSTRUCTIONS), IS(BRANCHES, (branches) + 1),        \
 		IS(BRANCHES_TAKEN, (taken) + 1), IS(BRANCHES_NOT_TAKEN, (branches) - (taken)),     \
-		IS(BRANCHES_CONDITIONAL, (conditional) + 1)
-#define LOADS_ARE(n)  .control = "loop", COUNTS(n, 0, 0, 0), IS(LOADS, n)
-#define STORES_ARE(n) .control = "loop", COUNTS(n, 0, 0, 0), IS(STORES, n)
-#define SCALARS_SP(n)                                                                              \
-	.control = "loop", COUNTS(n, 0, 0, 0), IS(FLOPS_SP, n), IS(FP_SCALARS, n),                 \
-	IS(FP_SCALAR_SP, n)
-#define SCALARS_DP(n)                                                                              \
-	.control = "loop", COUNTS(n, 0, 0, 0), IS(FLOPS_DP, n), IS(FP_SCALARS, n),                 \
-	IS(FP_SCALAR_DP, n)
+		IS(BRANCHES_CONDITIONAL, (conditional) + 1), IS(BRANCHES_DIRECT, (direct) + 1),    \
+		IS(BRANCHES_CONDITIONAL_TAKEN, (conditional) - (branches) + (taken) + 1)
+#define COUNTS(instructions, branches, taken, conditional)                                         \
+	COUNTS_OF(instructions, branches, taken, conditional, branches)
+/* @most: an access can be made in two parts. */
+#define READS(n, most) IS(LOADS, n), WITHIN(MEMORY_READS, n, most), WITHIN(MEMORY_ACCESSES, n, most)
+#define WRITES(n, most)                                                                            \
+	IS(STORES, n), WITHIN(MEMORY_WRITES, n, most), WITHIN(MEMORY_ACCESSES, n, most)
+#define READS_AND_WRITES(reads, writes)                                                            \
+	IS(LOADS, reads), IS(MEMORY_READS, reads), IS(STORES, writes), IS(MEMORY_WRITES, writes),  \
+		IS(MEMORY_ACCESSES, (reads) + (writes))
+/* Up to @n loads and stores: processors differ in what they call one. */
+#define MAY_ACCESS(n)                                                                              \
+	WITHIN(LOADS, 0, n), WITHIN(MEMORY_READS, 0, n), WITHIN(STORES, 0, n),                     \
+		WITHIN(MEMORY_WRITES, 0, n), WITHIN(MEMORY_ACCESSES, 0, 2 * (n))
+#define LOADS_ARE(n)                                                                               \
+	.control = "loop", COUNTS(n, 0, 0, 0), READS(n, n), WITHIN(LOAD_L1_HITS, 0.9 * (n), n)
+#define STORES_ARE(n) .control = "loop", COUNTS(n, 0, 0, 0), WRITES(n, n)
+#define SCALARS_OF(kind, n)                                                                        \
+	IS(FLOPS, n), IS(FLOPS_##kind, n), IS(FP_SCALARS, n), IS(FP_SCALAR_##kind, n),             \
+		IS(FP_##kind, n)
+#define SCALARS(kind, n, operation)                                                                \
+	.control = "loop", COUNTS(n, 0, 0, 0), SCALARS_OF(kind, n), IS(FP_SCALAR_##operation, n)
+#define FUSED(kind, n)                                                                             \
+	.control = "loop", .needs = TRUTH_NEEDS_FMA, COUNTS(n, 0, 0, 0), IS(FLOPS, 2 * (n)),       \
+	IS(FLOPS_##kind, 2 * (n)), WITHIN(FP_SCALARS, n, 2 * (n)),                                 \
+	WITHIN(FP_SCALAR_##kind, n, 2 * (n)), IS(FP_##kind, n), IS(FP_SCALAR_FUSED, n)
 #define VECTORS(kind, n, width, elements)                                                          \
-	.control = "loop", COUNTS(n, 0, 0, 0), IS(FLOPS_##kind, (n) * (elements)),                 \
-	IS(FP_VECTORS, n), IS(FP_##width##_##kind, n)
-#define CHASES(level) .memory = TRUTH_RING_##level, COUNTS(8, 0, 0, 0), IS(LOADS, 8)
+	.control = "loop", COUNTS(n, 0, 0, 0), IS(FLOPS, (n) * (elements)),                        \
+	IS(FLOPS_##kind, (n) * (elements)), IS(FP_VECTORS, n), IS(FP_##width##_##kind, n),         \
+	IS(FP_##width, n), IS(FP_##kind, n), IS(FP_VECTOR_ADDS, n), IS(SIMD_INSTRUCTIONS, n),      \
+	IS(FP_4_ELEMENTS, (elements) == 4 ? (n) : 0), IS(FP_8_ELEMENTS, (elements) == 8 ? (n) : 0)
+#define PREFETCHES_ARE(n)                                                                          \
+	.control = "loads", COUNTS(n, 0, 0, 0), IS(PREFETCHES, n), WITHIN(LOADS, 0, n),            \
+	WITHIN(MEMORY_READS, 0, n), WITHIN(MEMORY_ACCESSES, 0, n)
+#define CHASES(level) .memory = TRUTH_RING_##level, COUNTS(8, 0, 0, 0), READS(8, 8)
 
 #ifdef HAVE_LOOPS
 /* Never 0, and another number after each run: the branches of a run are not those of the last. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The memory of the kernels: a page, and rings of pointers whose size is that of a cache. */
-#include "truth/truth.h"
+#include "truth/kernels.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -39,17 +39,33 @@ static size_t read_cache_size(unsigned level)
 	return 0;
 }
 
+size_t truth_read_last_cache(void)
+{
+	const size_t l3 = read_cache_size(3);
+
+	return l3 ? l3 : read_cache_size(2);
+}
+
+/* Four times the last cache, but not more than a kernel may have; 0 if that
+ * does not leave the cache. */
+static size_t choose_memory_size(size_t last)
+{
+	const size_t wanted = 4 * last < MEMORY_MOST ? 4 * last : MEMORY_MOST;
+
+	return wanted >= 3 * last / 2 ? wanted : 0;
+}
+
 /* A size that the cache of @level holds and the one before it by far does not; 0 if unknown. */
 static size_t choose_ring_size(enum truth_memory memory)
 {
 	const size_t l1 = read_cache_size(1), l2 = read_cache_size(2), l3 = read_cache_size(3);
-	const size_t last = l3 ? l3 : l2;
+	const size_t last = truth_read_last_cache();
 
 	switch (memory) {
 	case TRUTH_RING_L1: return l1 / 4;
 	case TRUTH_RING_L2: return l1 && l2 >= 8 * l1 ? 4 * l1 : 0;
 	case TRUTH_RING_L3: return l2 && l3 >= 8 * l2 ? 4 * l2 : 0;
-	case TRUTH_RING_DRAM: return last ? 4 * last : 0;
+	case TRUTH_RING_DRAM: return choose_memory_size(last);
 	default: return 0;
 	}
 }

@@ -252,10 +252,12 @@ class CommandLine(Case):
 
 
 def without_open_events(lines):
-    """Lines of pfm doctor without the open events, which belong to other programs and change."""
+    """Lines of pfm doctor without the open events, which belong to other programs and change, and
+    without the known counts, which depend on the load."""
     kept, inside = [], False
     for line in lines:
-        inside = line.startswith("  open events") or inside and line.startswith(21 * " ")
+        starts = line.startswith(("  open events", "  known counts"))
+        inside = starts or inside and line.startswith(21 * " ")
         if not inside:
             kept.append(line)
     return kept

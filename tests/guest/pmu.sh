@@ -5,8 +5,8 @@
 # or ppc64le.
 #
 # The library and pfm are compiled for the guest below WORK, and again where sources have changed.
-# STORY is the guest's name, hotplug, commands (truth_session.c), or on arm32 nointerrupt, or on
-# arm64 truth or serve (serve_session.c).
+# STORY is the guest's name, hotplug, commands (truth_session.c), events, repeat or report
+# (events_session.c), or on arm32 nointerrupt, or on arm64 truth or serve (serve_session.c).
 # shellcheck disable=SC2317 # functions that step calls
 set -eu
 
@@ -60,6 +60,9 @@ build() {
 compile() {
 	case $story in
 	serve) "$here/cc.sh" "$arch" -O1 -o "$tmp/serve_session" "$here/serve_session.c" ;;
+	events | repeat | report)
+		"$here/cc.sh" "$arch" -O1 -I"$here/.." -o "$tmp/events_session" "$here/events_session.c"
+		;;
 	commands)
 		"$here/cc.sh" "$arch" -O1 -I"$top/include" -I"$folder/include" -I"$here/.." \
 			-o "$tmp/truth_session" "$here/truth_session.c" "$folder/lib/libperfmon.a" \
@@ -91,6 +94,7 @@ esac
 case $story in
 serve) program=serve_session ;;
 commands) program=truth_session ;;
+events | repeat | report) program=events_session ;;
 *) program=pmu_session ;;
 esac
 GUEST_TIMEOUT=${GUEST_TIMEOUT:-400} "$here/run.sh" "$arch" \

@@ -107,6 +107,18 @@ class Meanings(unittest.TestCase):
         inputs = [v for f, _, v in row.values if table.fields[f].name == "metric_inputs"]
         self.assertEqual(inputs, ["NEW_FRONT", "SLOTS"])
 
+    def test_an_event_can_have_a_meaning_that_no_metric_uses(self):
+        """Another event with the meaning gets the tag; the metric is computed from the first."""
+        table, errors = self.compile('event EMPTY_FRONT code=2 "A."\nevent SLOTS code=3 "A."\n'
+                                     'event SLOTS_TOO code=4 "A."\n',
+                                     CONTRACT.replace("= SLOTS\n", "= SLOTS\n& SLOTS_TOO\n"))
+        self.assertEqual(errors, [])
+        tags = self.read_tags(table)
+        self.assertEqual((tags["SLOTS"], tags["SLOTS_TOO"]), ("slots", "slots"))
+        row = next(r for r in table.rows if r.name == "topdown_frontend")
+        inputs = [v for f, _, v in row.values if table.fields[f].name == "metric_inputs"]
+        self.assertEqual(inputs, ["EMPTY_FRONT", "SLOTS"])
+
     def test_the_meaning_that_lacks_is_the_reason(self):
         table, _ = self.compile('event SLOTS code=3 "A."\n')
         self.assertEqual(dict(table.unsupported), {

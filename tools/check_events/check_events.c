@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { OPT_PMU = LONG_ONLY, OPT_ALL, OPT_EMULATOR, OPT_JSON };
 
@@ -121,12 +120,10 @@ static bool write_report(const struct check_options *o, bool is_pretended,
 static int check_list_of_events(pfm_ctx_t *ctx, const struct check_options *o,
                                 struct check_list *list)
 {
-	char path[256];
-	struct checker k = { .ctx = ctx, .n_pairs = USUAL_PAIRS };
+	struct checker k = { .ctx = ctx,
+		             .n_pairs = USUAL_PAIRS,
+		             .is_pretended = is_pretended_machine() };
 
-	k.is_pretended =
-		access(make_machine_path("/sys/bus/event_source/pretended", path, sizeof(path)),
-	               F_OK) == 0;
 	for (size_t i = 0; i < list->n; i++) {
 		check_event(&k, &list->checks[i]);
 		if (!o->json)

@@ -26,7 +26,7 @@ struct observation {
 	double mean, error; /* the error is half of the interval at 95 % */
 };
 
-enum { OBSERVATIONS_MAX = 96, EVENT_TEXT_MAX = 320, REASON_MAX = 256, MEANING_MAX = 64 };
+enum { OBSERVATIONS_MAX = 128, EVENT_TEXT_MAX = 320, REASON_MAX = 256, MEANING_MAX = 64 };
 
 /* The results of an event. */
 struct judged {
@@ -43,11 +43,13 @@ struct event_check {
 	char meaning[MEANING_MAX]; /* "" for none */
 	const char *pmu;           /* the PMU, and its name in the kernel, "" for none */
 	const char *device;
-	const char *cpus; /* CPUs that have the PMU, "" for all */
+	const char *cpus;      /* CPUs that have the PMU, "" for all */
+	bool is_whole_machine; /* it counts for a package, and is compared with streams */
 	bool has_quantity;
 	enum truth_quantity quantity;
 	double factor; /* each count is this many of the quantity */
 	struct judged result;
+	bool is_contended;       /* not checked, because other users hold the counters */
 	char reason[REASON_MAX]; /* of events that are not checked or not right */
 	unsigned n;
 	struct observation seen[OBSERVATIONS_MAX];
@@ -81,12 +83,15 @@ struct checker {
 	pfm_ctx_t *ctx;
 	unsigned n_pairs;
 	bool is_pretended; /* no PMU counts: each operation is a page fault */
+	bool is_quick;     /* kernels of one page of memory alone */
 	struct kernel_memory memory;
 };
 
 /* Counts event @c over its kernels and judges it. */
 void check_event(struct checker *k, struct event_check *c);
 void free_kernel_memory(struct kernel_memory *m);
+/* True if this machine pretends to have its PMUs. */
+bool is_pretended_machine(void);
 
 /* ---- selection.c ----------------------------------------------------------------------------- */
 
@@ -106,6 +111,13 @@ bool add_named_check(pfm_ctx_t *ctx, const char *text, struct check_list *list);
 /* Adds the events with a meaning: those of this machine's PMUs, or of PMU @pmu. @all: also those
  * whose meaning no kernel has. */
 bool add_tagged_checks(pfm_ctx_t *ctx, const char *pmu, bool all, struct check_list *list);
+
+/* ---- quick.c --------------------------------------------------------------------------------- */
+
+/* Adds the events of this machine with a meaning to @list, the most common meanings first, and
+ * checks them by quick kernels, one at a time and never pinned, until @seconds are over. Where
+ * other users hold the counters of a PMU, its other events are left alone. False without memory. */
+bool check_quickly(pfm_ctx_t *ctx, double seconds, struct check_list *list);
 
 /* ---- report.c -------------------------------------------------------------------------------- */
 

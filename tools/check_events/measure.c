@@ -2,6 +2,7 @@
 /* Counts an event over kernels. Each measurement runs a kernel for n and for 2n turns; the
  * difference is that of n turns, without what begins and ends a measurement. */
 #include "check_events/check_events.h"
+#include "common/pfm.h"
 
 #include <math.h>
 #include <sched.h>
@@ -33,6 +34,14 @@ static void refuse(struct event_check *c, const char *why)
 	c->n = 0;
 }
 
+/* @cause: of a count that is not exact. */
+static void refuse_count(struct event_check *c, pfm_cause_t cause, const char *why)
+{
+	refuse(c, why);
+	c->is_contended = cause == PFM_CAUSE_BUSY || cause == PFM_CAUSE_MULTIPLEXED ||
+	                  cause == PFM_CAUSE_NO_TIME;
+}
+
 static void *get_memory(struct kernel_memory *m, enum truth_memory kind)
 {
 	if (!m->at[kind] && !m->why[kind])
@@ -44,6 +53,12 @@ void free_kernel_memory(struct kernel_memory *m)
 {
 	for (unsigned i = 0; i < N_TRUTH_MEMORIES; i++)
 		truth_free_memory(m->at[i], m->size[i]);
+}
+
+/* True if a kernel is replaced by page faults: no PMU counts its operations. */
+static bool is_played(const struct counter *e, const struct truth_kernel *kernel)
+{
+	return e->k->is_pretended && (kernel->is_loop || kernel->is_stream);
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -64,9 +79,10 @@ static bool read_event(struct counter *e, double *out)
 	if (quality == PFM_QUALITY_EXACT)
 		return true;
 	if (quality == PFM_QUALITY_SCALED || count.cause == PFM_CAUSE_NO_TIME)
-		refuse(e->c, "the counter is shared with other users");
+		refuse_count(e->c, PFM_CAUSE_BUSY, "the counter is shared with other users");
 	else
-		refuse(e->c, *info.why ? info.why : pfm_quality_name(count.quality));
+		refuse_count(e->c, count.cause,
+		             *info.why ? info.why : pfm_quality_name(count.quality));
 	return false;
 }
 
@@ -77,7 +93,7 @@ static bool read_both(struct counter *e, const struct truth_kernel *kernel, stru
 	double before, after;
 	unsigned tries = 0;
 
-	if (!kernel->account)
+	if (!kernel->account || is_played(e, kernel))
 		return read_event(e, &r->count);
 	do {
 		before = kernel->account();
@@ -110,11 +126,6 @@ static bool pretend_kernel(const struct truth_bounds *b, unsigned long turns)
 	return true;
 }
 
-static bool is_played(const struct counter *e, const struct truth_kernel *kernel)
-{
-	return e->k->is_pretended && kernel->is_loop;
-}
-
 static bool run_kernel(struct counter *e, const struct truth_kernel *kernel,
                        const struct truth_bounds *b, unsigned long turns)
 {
@@ -136,7 +147,8 @@ static bool measure_pair(struct counter *e, const struct truth_kernel *kernel,
 	    !read_both(e, kernel, &r[2]))
 		return false;
 	count = r[2].count - 2 * r[1].count + r[0].count;
-	units = kernel->account ? r[2].units - 2 * r[1].units + r[0].units : (double)turns;
+	units = kernel->account && !is_played(e, kernel) ? r[2].units - 2 * r[1].units + r[0].units
+	                                                 : (double)turns;
 	if (units <= 0)
 		return false;
 	*out = count / units;
@@ -175,14 +187,17 @@ static bool measure_kernels(struct counter *e)
 		struct observation o = { 0 };
 
 		if (!truth_get_bounds(&all[i], c->quantity, &o.expected) ||
-		    !truth_is_runnable(&all[i]))
+		    !truth_is_runnable(&all[i]) ||
+		    (e->k->is_quick && (all[i].is_stream || all[i].memory != TRUTH_PAGE)))
 			continue;
 		if (!is_played(e, &all[i]) && !get_memory(&e->k->memory, all[i].memory))
 			continue;
 		*c->reason = 0;
 		if (measure_kernel(e, &all[i], &o))
 			c->seen[c->n++] = o;
-		else if (*c->reason) /* the event itself cannot be counted */
+		if (all[i].is_idle && c->n && o.mean * c->factor > o.expected.high)
+			refuse(c, "other programs use the memory now");
+		if (*c->reason) /* the event cannot be judged now */
 			return false;
 	}
 	return true;
@@ -238,11 +253,22 @@ static void count_event(struct counter *e)
 	pfm_stop_session(e->s);
 	if (!*c->reason && !has_positive_kernel(c)) {
 		c->n = 0;
-		snprintf(c->reason, sizeof(c->reason), "no kernel that can run here has %s",
-		         truth_name_quantity(c->quantity));
+		if (e->k->is_quick)
+			snprintf(c->reason, sizeof(c->reason), "their kernels take long");
+		else
+			snprintf(c->reason, sizeof(c->reason), "no kernel that can run here has %s",
+			         truth_name_quantity(c->quantity));
 	}
 	if (c->n)
 		judge_event(c);
+}
+
+bool is_pretended_machine(void)
+{
+	char path[256];
+
+	return access(make_machine_path("/sys/bus/event_source/pretended", path, sizeof(path)),
+	              F_OK) == 0;
 }
 
 /* Binds this thread to one of @cpus, or to the CPU where it runs. */
@@ -276,12 +302,13 @@ void check_event(struct checker *k, struct event_check *c)
 	if (!c->has_quantity)
 		return;
 	options.plm = choose_levels(c->quantity);
+	options.flags = c->is_whole_machine ? PFM_SESSION_SYSTEM_WIDE : 0;
 	if (pfm_open_session(&e.s, k->ctx, &options, &text, 1, &error)) {
 		pfm_explain_error(k->ctx, text, &error, c->reason, sizeof(c->reason));
 		return;
 	}
 	is_bound = sched_getaffinity(0, sizeof(before), &before) == 0;
-	if (is_bound)
+	if (is_bound && !c->is_whole_machine)
 		bind_to_cpu(c->cpus);
 	count_event(&e);
 	if (is_bound)

@@ -70,7 +70,8 @@ static void describe_pmu(pfm_ctx_t *ctx, int pmu, struct event_check *c)
 	c->pmu = info.name;
 	c->device = info.device;
 	c->cpus = info.cpus;
-	if (info.flags & PFM_PMU_UNCORE && c->has_quantity) {
+	c->is_whole_machine = info.flags & PFM_PMU_UNCORE;
+	if (c->is_whole_machine && c->has_quantity && c->quantity < TRUTH_DRAM_READ_BYTES) {
 		c->has_quantity = false;
 		snprintf(c->reason, sizeof(c->reason),
 		         "it counts for a whole package, where other programs run");

@@ -5,12 +5,21 @@
 #include <stdio.h>
 #include <string.h>
 
+static void add_metric(struct explain_evidence *e, const char *metric)
+{
+	if (!find_value(e, metric) && e->n < EXPLAIN_METRICS_MAX)
+		e->values[e->n++].metric = metric;
+}
+
 void list_metrics(const struct explain_rule *rules, struct explain_evidence *e)
 {
 	for (; rules->node; rules++)
 		for (unsigned i = 0; i < rules->n; i++)
-			if (!find_value(e, rules->when[i].metric) && e->n < EXPLAIN_METRICS_MAX)
-				e->values[e->n++].metric = rules->when[i].metric;
+			add_metric(e, rules->when[i].metric);
+	if (find_value(e, BANDWIDTH_METRIC)) {
+		add_metric(e, LINES_METRIC);
+		add_metric(e, CPUS_METRIC);
+	}
 }
 
 const struct explain_value *find_value(const struct explain_evidence *e, const char *metric)
@@ -56,19 +65,10 @@ static bool is_named(const struct explain_rule *rule, const char *name)
 }
 
 /* True of nodes about time without a CPU. */
-static bool is_off_cpu(const struct explain_rule *rule)
+static bool is_off_cpu_node(const struct explain_rule *rule)
 {
-	return is_named(rule, "waiting") || is_named(rule, "no-cpu");
-}
-
-/* The first node about time without a CPU that holds; NULL for none. */
-static const struct explain_rule *find_off_cpu_node(const struct explain_rule *rules,
-                                                    const struct explain_evidence *e)
-{
-	for (; rules->node; rules++)
-		if (is_off_cpu(rules) && judge_node(rules, e) == NODE_HOLDS)
-			return rules;
-	return NULL;
+	return is_named(rule, "no-cpu") || is_named(rule, "waiting") || is_named(rule, "locks") ||
+	       is_named(rule, "off-cpu");
 }
 
 /* The node without a parent that holds and whose first metric is greatest; NULL for none. */
@@ -81,7 +81,7 @@ static const struct explain_rule *find_core_node(const struct explain_rule *rule
 	for (; rules->node; rules++) {
 		double share;
 
-		if (*rules->parent || is_off_cpu(rules) || judge_node(rules, e) != NODE_HOLDS)
+		if (*rules->parent || is_off_cpu_node(rules) || judge_node(rules, e) != NODE_HOLDS)
 			continue;
 		share = find_value(e, rules->when[0].metric)->value;
 		if (share > most) {
@@ -117,15 +117,71 @@ static unsigned add_node(const struct explain_rule *rules, const struct explain_
 	return n;
 }
 
+/* True of a node after which the core is not explained: the program waits, or nobody can say that
+ * it does not. */
+static bool is_waiting_node(const struct explain_rule *rule, const struct explain_evidence *e)
+{
+	const struct explain_value *queue = find_value(e, "run_queue");
+
+	if (is_named(rule, "off-cpu"))
+		return !queue || !queue->is_known;
+	return !is_named(rule, "no-cpu");
+}
+
 unsigned find_nodes(const struct explain_rule *rules, const struct explain_evidence *e,
                     const struct explain_rule *out[EXPLAIN_NODES_MAX])
 {
-	const struct explain_rule *off = find_off_cpu_node(rules, e);
-	unsigned n = add_node(rules, off, e, out, 0);
+	bool is_waiting = false;
+	unsigned n = 0;
 
-	if (!off || !is_named(off, "waiting"))
-		n = add_node(rules, find_core_node(rules, e), e, out, n);
-	return n;
+	for (const struct explain_rule *r = rules; r->node && n + 4 <= EXPLAIN_NODES_MAX; r++) {
+		if (!is_off_cpu_node(r) || judge_node(r, e) != NODE_HOLDS ||
+		    (n && is_named(r, "off-cpu")))
+			continue;
+		is_waiting |= is_waiting_node(r, e);
+		n = add_node(rules, r, e, out, n);
+	}
+	return is_waiting ? n : add_node(rules, find_core_node(rules, e), e, out, n);
+}
+
+static const struct explain_rule *find_rule(const struct explain_rule *rules, const char *node)
+{
+	while (rules->node && strcmp(rules->node, node) != 0)
+		rules++;
+	return rules->node ? rules : NULL;
+}
+
+static bool has_condition_on(const struct explain_rule *rule, const char *metric)
+{
+	for (unsigned i = 0; i < rule->n; i++)
+		if (strcmp(rule->when[i].metric, metric) == 0)
+			return true;
+	return false;
+}
+
+bool needs_metric(const struct explain_rule *rules, const struct explain_evidence *e,
+                  const char *metric)
+{
+	for (const struct explain_rule *r = rules; r->node; r++) {
+		const struct explain_rule *parent = find_rule(rules, r->parent);
+
+		if (has_condition_on(r, metric) && judge_node(r, e) != NODE_FAILS &&
+		    (!parent || judge_node(parent, e) == NODE_HOLDS))
+			return true;
+	}
+	return false;
+}
+
+const struct explain_sites *find_sites_of_node(const struct explain_rule *rule, bool is_last,
+                                               const struct explain_evidence *e)
+{
+	const struct explain_rule top = { .node = *rule->parent ? rule->parent : rule->node };
+
+	if (!is_last)
+		return NULL;
+	if (is_named(&top, "waiting") || is_named(&top, "locks"))
+		return &e->waits;
+	return !is_off_cpu_node(&top) && e->events.n ? &e->events : &e->work;
 }
 
 /* Appends the word in braces at @text. Returns its length with the braces, 0 for another text. */

@@ -8,20 +8,54 @@
 #include <string.h>
 #include <sys/wait.h>
 
-enum { OPT_JSON = LONG_ONLY, OPT_TIMEOUT, DEFAULT_SECONDS = 5, TARGET_TEXT_MAX = 512 };
+enum {
+	OPT_JSON = LONG_ONLY,
+	OPT_TIMEOUT,
+	OPT_ONCE,
+	OPT_MEMORY,
+	OPT_REGIONS,
+	DEFAULT_SECONDS = 5,
+	TARGET_TEXT_MAX = 512
+};
 
-static const struct command_option options[] = { { 'p', "pid", "PID", "a running process" },
-	                                         { 'a', "all", NULL, "the whole system" },
-	                                         { OPT_TIMEOUT, "timeout", "SECONDS",
-	                                           "with -p and -a: how long; 5 by default" },
-	                                         { OPT_JSON, "json", NULL, "one JSON object" },
-	                                         { 0, NULL, NULL, NULL } };
+static const struct command_option options[] = {
+	{ 'p', "pid", "PID", "a running process" },
+	{ 'a', "all", NULL, "the whole system" },
+	{ OPT_TIMEOUT, "timeout", "SECONDS", "with -p and -a: how long; 5 by default" },
+	{ OPT_ONCE, "once", NULL, "run the program once: places are by time, not by event" },
+	{ OPT_REGIONS, "regions", NULL, "explain each region that the program marks" },
+	{ OPT_MEMORY, "memory", "NS,GB/S",
+	  "latency and bandwidth of this machine's memory, in place of a measurement" },
+	{ OPT_JSON, "json", NULL, "one JSON object" },
+	{ 0, NULL, NULL, NULL }
+};
 
 struct explain_job {
 	struct explain_target target;
+	struct memory_speed memory; /* of --memory */
 	char text[TARGET_TEXT_MAX]; /* "-- ./work 3", "-p 17", "-a" */
-	bool json;
+	bool json, regions;
 };
+
+/* Reads "85,40": nanoseconds, and gigabytes in a second. */
+static bool read_memory_speed(const char *text, struct memory_speed *out)
+{
+	char *end;
+
+	out->nanoseconds = strtod(text, &end);
+	if (end == text || *end != ',')
+		return false;
+	text = end + 1;
+	out->bytes_a_second = 1e9 * strtod(text, &end);
+	out->is_known = end != text && !*end && out->nanoseconds > 0 && out->bytes_a_second > 0;
+	return out->is_known;
+}
+
+static bool refuse(struct command_args *args, const char *text)
+{
+	args->status = report_usage_error(args, "%s", text);
+	return false;
+}
 
 static bool parse_options(struct command_args *args, struct explain_job *j)
 {
@@ -36,6 +70,14 @@ static bool parse_options(struct command_args *args, struct explain_job *j)
 			all = true;
 		else if (id == OPT_JSON)
 			j->json = true;
+		else if (id == OPT_ONCE)
+			j->target.once = true;
+		else if (id == OPT_REGIONS)
+			j->regions = true;
+		else if (id == OPT_MEMORY && read_memory_speed(value, &j->memory))
+			continue;
+		else if (id == OPT_MEMORY)
+			return refuse(args, "--memory: expected NANOSECONDS,GIGABYTES/SECOND.");
 		else if (!option_number(args, id == 'p' ? "-p" : "--timeout", value, 1, 1 << 30,
 		                        &number))
 			return false;
@@ -47,10 +89,10 @@ static bool parse_options(struct command_args *args, struct explain_job *j)
 	if (id < 0)
 		return false;
 	j->target.command = args->n ? args->operands : NULL;
-	if ((args->n > 0) + all + (j->target.pid > 0) != 1) {
-		args->status = report_usage_error(args, "expected a program, -p or -a.");
-		return false;
-	}
+	if ((args->n > 0) + all + (j->target.pid > 0) != 1)
+		return refuse(args, "expected a program, -p or -a.");
+	if (j->regions && !args->n)
+		return refuse(args, "--regions needs a program that it starts.");
 	return true;
 }
 
@@ -88,8 +130,38 @@ static void print_conditions(const struct explain_rule *rule, const struct expla
 	}
 }
 
+static void print_site(const struct explain_site *site, bool is_first)
+{
+	char text[EXPLAIN_TEXT_MAX], line[180] = "", instruction[64] = "";
+
+	if (*site->source)
+		snprintf(line, sizeof(line), "; line %.120s %.0f %%", base_name(site->source),
+		         100 * site->line_share);
+	if (site->address)
+		snprintf(instruction, sizeof(instruction), "; instruction 0x%llx %.0f %%",
+		         (unsigned long long)site->address, 100 * site->address_share);
+	snprintf(text, sizeof(text), "%.0f %% in %.110s of %.80s%s%s", 100 * site->share,
+	         *site->function ? site->function : "[unknown]", base_name(site->object), line,
+	         instruction);
+	print_line(is_first ? "where" : "", text);
+}
+
+static void print_sites(const struct explain_sites *sites)
+{
+	char text[EXPLAIN_TEXT_MAX];
+
+	if (!sites || !sites->n)
+		return;
+	for (unsigned i = 0; i < sites->n; i++)
+		if (i == 0 || sites->list[i].share >= 0.05)
+			print_site(&sites->list[i], i == 0);
+	snprintf(text, sizeof(text), "by %llu samples of %s", (unsigned long long)sites->samples,
+	         sites->event);
+	print_line("", text);
+}
+
 static void print_node(const struct explain_rule *rule, const struct explain_evidence *e,
-                       const char *target)
+                       const char *target, bool is_last)
 {
 	char text[EXPLAIN_TEXT_MAX];
 
@@ -97,54 +169,120 @@ static void print_node(const struct explain_rule *rule, const struct explain_evi
 	       term_colour_end(stdout));
 	term_wrap(stdout, 4, 4, fill_text(rule->say, e, target, text));
 	print_conditions(rule, e);
+	print_sites(find_sites_of_node(rule, is_last, e));
 	print_line("look at", rule->look);
 	print_line("shown by", fill_text(rule->show, e, target, text));
 }
 
-/* Prints the names of nodes without a parent in @state, and the reasons of unknown ones, each
- * once. */
+/* True of a value that is missing, and whose reason is worth a line. */
+static bool is_missing(const struct explain_value *v)
+{
+	return !v->is_known && *v->reason && strcmp(v->reason, BANDWIDTH_IS_MOOT) != 0;
+}
+
+/* Prints the metrics that were not measured for the reason of value @i, unless a value before it
+ * has that reason, too. */
+static void print_reason(const struct explain_evidence *e, size_t i)
+{
+	const char *why = e->values[i].reason;
+	char text[2 * EXPLAIN_TEXT_MAX] = "not measured: ";
+	size_t at = strlen(text);
+
+	for (size_t k = 0; k < e->n && at < sizeof(text); k++) {
+		const struct explain_value *v = &e->values[k];
+
+		if (!is_missing(v) || strcmp(v->reason, why) != 0)
+			continue;
+		if (k < i)
+			return;
+		at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%s", k > i ? ", " : "",
+		                       v->metric);
+	}
+	term_wrap(stdout, 0, 4, text);
+	printf("    ");
+	term_wrap(stdout, 4, 4, why);
+}
+
+/* Prints the nodes without a parent that are not decided, and what was not measured. */
 static void print_undecided(const struct explain_evidence *e)
 {
-	const char *reason = "";
-
 	for (const struct explain_rule *r = explain_rules; r->node; r++)
 		if (!*r->parent && judge_node(r, e) == NODE_UNSURE)
 			printf("%s: not decided, the interval is on both sides of the limit; let "
-			       "the "
-			       "program run longer.\n",
+			       "the program run longer.\n",
 			       r->node);
 	for (size_t i = 0; i < e->n; i++)
-		if (!e->values[i].is_known) {
-			const char *why = e->values[i].reason;
-
-			printf("not measured: %s%s", e->values[i].metric,
-			       strcmp(why, reason) == 0 ? ", for the same reason\n" : "\n    ");
-			if (strcmp(why, reason) != 0)
-				term_wrap(stdout, 4, 4, why);
-			reason = why;
-		}
+		if (is_missing(&e->values[i]))
+			print_reason(e, i);
 }
 
-static void print_explanation(const struct explain_job *j, const struct explain_evidence *e)
+static void print_memory(const struct memory_speed *m)
+{
+	if (m->is_known)
+		printf("memory of this machine: %.3g ns a load, %.3g GB in a second%s\n",
+		       m->nanoseconds, m->bytes_a_second / 1e9,
+		       m->is_measured ? ", measured now" : "");
+}
+
+/* True if the node after number @i of @n is not a part of it. */
+static bool is_last_node(const struct explain_rule *const *nodes, unsigned n, unsigned i)
+{
+	return i + 1 == n || strcmp(nodes[i + 1]->parent, nodes[i]->node) != 0;
+}
+
+void print_nodes(const struct explain_evidence *e, const char *target)
 {
 	const struct explain_rule *nodes[EXPLAIN_NODES_MAX];
 	const unsigned n = find_nodes(explain_rules, e, nodes);
 
+	for (unsigned i = 0; i < n; i++)
+		print_node(nodes[i], e, target, is_last_node(nodes, n, i));
+	if (n == 0) {
+		puts("No rule holds: the measured part shows no single limit.");
+		print_sites(&e->work);
+	}
+}
+
+static void print_explanation(const struct explain_job *j, const struct explain_evidence *e)
+{
 	printf("%.2f seconds, %u readings%s\n\n", e->seconds, e->rounds,
 	       e->is_pretended ? "; the counts are pretended" : "");
-	for (unsigned i = 0; i < n; i++)
-		print_node(nodes[i], e, j->text);
-	if (n == 0)
-		puts("No rule holds: the measured part shows no single limit.");
+	print_nodes(e, j->text);
 	putchar('\n');
+	print_memory(&e->memory);
 	print_undecided(e);
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-static void put_node(struct json *json, const struct explain_rule *rule,
-                     const struct explain_evidence *e, const char *target)
+static void put_sites(struct json *json, const struct explain_sites *sites)
 {
+	put_begin(json, "where", '[');
+	for (unsigned i = 0; i < sites->n; i++) {
+		const struct explain_site *site = &sites->list[i];
+
+		put_begin(json, NULL, '{');
+		put_text(json, "event", sites->event);
+		put_count(json, "samples", sites->samples);
+		put_text(json, "function", site->function);
+		put_text(json, "object", site->object);
+		put_real(json, "share", site->share);
+		put_text_if(json, "source", site->source);
+		if (*site->source)
+			put_real(json, "line_share", site->line_share);
+		if (site->address) {
+			put_count(json, "address", site->address);
+			put_real(json, "address_share", site->address_share);
+		}
+		put_end(json, '}');
+	}
+	put_end(json, ']');
+}
+
+static void put_node(struct json *json, const struct explain_rule *rule,
+                     const struct explain_evidence *e, const char *target, bool is_last)
+{
+	const struct explain_sites *sites = find_sites_of_node(rule, is_last, e);
 	char text[EXPLAIN_TEXT_MAX];
 
 	put_begin(json, NULL, '{');
@@ -153,10 +291,23 @@ static void put_node(struct json *json, const struct explain_rule *rule,
 	put_text(json, "claim", fill_text(rule->say, e, target, text));
 	put_text(json, "look", rule->look);
 	put_text(json, "command", fill_text(rule->show, e, target, text));
+	if (sites && sites->n)
+		put_sites(json, sites);
 	put_end(json, '}');
 }
 
-static void put_values(struct json *json, const struct explain_evidence *e)
+void put_nodes(struct json *json, const struct explain_evidence *e, const char *target)
+{
+	const struct explain_rule *nodes[EXPLAIN_NODES_MAX];
+	const unsigned n = find_nodes(explain_rules, e, nodes);
+
+	put_begin(json, "nodes", '[');
+	for (unsigned i = 0; i < n; i++)
+		put_node(json, nodes[i], e, target, is_last_node(nodes, n, i));
+	put_end(json, ']');
+}
+
+void put_values(struct json *json, const struct explain_evidence *e)
 {
 	put_begin(json, "evidence", '[');
 	for (size_t i = 0; i < e->n; i++) {
@@ -175,10 +326,19 @@ static void put_values(struct json *json, const struct explain_evidence *e)
 	put_end(json, ']');
 }
 
+static void put_memory(struct json *json, const struct memory_speed *m)
+{
+	if (!m->is_known)
+		return;
+	put_begin(json, "memory", '{');
+	put_real(json, "nanoseconds", m->nanoseconds);
+	put_real(json, "bytes_a_second", m->bytes_a_second);
+	put_bool(json, "measured", m->is_measured);
+	put_end(json, '}');
+}
+
 static void put_explanation(const struct explain_job *j, const struct explain_evidence *e)
 {
-	const struct explain_rule *nodes[EXPLAIN_NODES_MAX];
-	const unsigned n = find_nodes(explain_rules, e, nodes);
 	struct json json = { .out = stdout };
 
 	put_begin(&json, NULL, '{');
@@ -187,13 +347,33 @@ static void put_explanation(const struct explain_job *j, const struct explain_ev
 	put_count(&json, "readings", e->rounds);
 	if (e->is_pretended)
 		put_bool(&json, "pretended", true);
-	put_begin(&json, "nodes", '[');
-	for (unsigned i = 0; i < n; i++)
-		put_node(&json, nodes[i], e, j->text);
-	put_end(&json, ']');
+	put_memory(&json, &e->memory);
+	put_nodes(&json, e, j->text);
 	put_values(&json, e);
 	put_end(&json, '}');
 	put_line(&json);
+}
+
+/* Measures the target, then what the answer needs beside it: the memory, and the places. */
+static int explain_target(pfm_ctx_t *ctx, struct explain_job *j, struct explain_evidence *e,
+                          int *ended)
+{
+	const struct explain_rule *nodes[EXPLAIN_NODES_MAX];
+	int status = measure_evidence(ctx, &j->target, e, ended);
+	unsigned n;
+
+	if (status != EXIT_DONE)
+		return status;
+	if (needs_metric(explain_rules, e, BANDWIDTH_METRIC))
+		measure_memory_use(e);
+	n = find_nodes(explain_rules, e, nodes);
+	if (n && !j->target.once)
+		sample_node(ctx, &j->target, nodes[n - 1], e);
+	if (j->json)
+		put_explanation(j, e);
+	else
+		print_explanation(j, e);
+	return EXIT_DONE;
 }
 
 static int run_explain(struct command_args *args)
@@ -210,11 +390,9 @@ static int run_explain(struct command_args *args)
 	e = calloc(1, sizeof(*e));
 	if (ctx && e) {
 		list_metrics(explain_rules, e);
-		status = measure_evidence(ctx, &j.target, e, &ended);
-		if (status == EXIT_DONE && j.json)
-			put_explanation(&j, e);
-		else if (status == EXIT_DONE)
-			print_explanation(&j, e);
+		e->memory = j.memory;
+		status = j.regions ? explain_regions(ctx, &j.target, j.text, j.json, e, &ended)
+		                   : explain_target(ctx, &j, e, &ended);
 	}
 	free(e);
 	pfm_close_context(ctx);
@@ -225,18 +403,21 @@ static int run_explain(struct command_args *args)
 
 const struct command cmd_explain = {
 	.name = "explain",
-	.usage = "[--json] COMMAND [ARGUMENT...]\n[--json] -p PID | -a [--timeout SECONDS]",
+	.usage = "[--json] [--once | --regions] COMMAND [ARGUMENT...]\n"
+		 "[--json] -p PID | -a [--timeout SECONDS]",
 	.summary = "tell what limits a program, with the evidence",
-	.about =
-		"Counts a program and tells what limits it: waiting, the front end, bad "
-		"speculation, "
-		"memory by level, or the core. Each claim has the values with their intervals, and "
-		"a command that shows it. What was not measured is not claimed; without a PMU that "
-		"is all but waiting.",
+	.about = "Counts a program and tells what limits it: waiting, the front end, bad "
+		 "speculation, "
+		 "memory by level, or the core, and where: function, line and instruction. Each "
+		 "claim has the values with their intervals, and a command that shows it. What was "
+		 "not measured is not claimed; without a PMU that is all but waiting. Where an "
+		 "event shows the places, the program runs a second time, without its output.",
 	.examples = "What limits this program?\n"
 		    "pfm explain -- ./work\n"
 		    "A service, for 30 seconds\n"
-		    "pfm explain --timeout 30 -p 1234\n",
+		    "pfm explain --timeout 30 -p 1234\n"
+		    "Each region of a program\n"
+		    "pfm explain --regions -- ./work\n",
 	.options = options,
 	.stops_at_operand = true,
 	.run = run_explain

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Measures the metrics that rules need: a session that is read at intervals, so that each value has
  * one. */
-#include "explain/explain.h"
-#include "check_events/check_events.h"
 #include "explain/queue.h"
+#include "explain/readings.h"
+#include "explain/sites.h"
 #include "common/pfm.h"
+#include "stat/stat.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -13,11 +14,11 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-#include <perfmon/spawn.h>
 
-/* The first interval is a twentieth of a second. When READINGS_MAX are kept, every second one is
- * dropped, and the interval doubles. */
-enum { READINGS_MAX = 64, FIRST_INTERVAL_MS = 50 };
+enum {
+	FIRST_INTERVAL_MS = 50,
+	DRAIN_MS = 100 /* samples are read at least that often */
+};
 
 /* A metric that no event counts: see compute_queue_share(). */
 #define QUEUE_METRIC "run_queue"
@@ -25,15 +26,18 @@ enum { READINGS_MAX = 64, FIRST_INTERVAL_MS = 50 };
 #define SWITCH_METRIC "switch_rate"
 #define SWITCH_EVENT  "software::context-switches"
 
-struct reading_series {
-	pfm_session_t *s;
-	unsigned n_counts, n;
-	pfm_count_t *counts; /* READINGS_MAX times n_counts */
-	double seconds[READINGS_MAX];
-	double queued[READINGS_MAX]; /* seconds in which the tasks could run and had no CPU */
-	pid_t pid;
-	double begin;
-	unsigned interval_ms;
+/* The threads that wait for a lock at a time, on average. */
+#define LOCK_METRIC "lock_waiters"
+
+/* What is measured, and by what: the session, and the samplers beside it. */
+struct measurement {
+	struct reading_series r;
+	struct event_ratios ratios;
+	struct sampler work, waits;
+	const char *texts[EXPLAIN_METRICS_MAX + 1 + RATIO_TEXTS_MAX];
+	size_t index[EXPLAIN_METRICS_MAX + 1]; /* of metrics in the evidence, by text */
+	unsigned n_texts;
+	struct child child;
 };
 
 static double read_clock(void)
@@ -46,8 +50,7 @@ static double read_clock(void)
 
 /* ---- which metrics can be measured ----------------------------------------------------------- */
 
-/* True if the texts of @metric are accepted here. */
-static bool is_metric_accepted(pfm_ctx_t *ctx, struct explain_value *v)
+bool is_metric_accepted(pfm_ctx_t *ctx, struct explain_value *v)
 {
 	pfm_session_options_t options = PFM_INIT(options);
 	pfm_error_t error = PFM_INIT(error);
@@ -65,23 +68,23 @@ static bool is_metric_accepted(pfm_ctx_t *ctx, struct explain_value *v)
 /* True for metrics that are computed here. */
 static bool is_own_metric(const char *name)
 {
-	return strcmp(name, QUEUE_METRIC) == 0 || strcmp(name, SWITCH_METRIC) == 0;
+	return strcmp(name, QUEUE_METRIC) == 0 || strcmp(name, SWITCH_METRIC) == 0 ||
+	       strcmp(name, LOCK_METRIC) == 0 || strcmp(name, BANDWIDTH_METRIC) == 0 ||
+	       strchr(name, '/');
 }
 
-/* Lists the event of switches and the accepted metrics in @texts, and in @index the places of
- * metrics in @e. Returns the number of texts. */
-static unsigned choose_metrics(pfm_ctx_t *ctx, struct explain_evidence *e, const char **texts,
-                               size_t *index)
+/* Lists the event of switches, the accepted metrics and the events of ratios. */
+static void choose_texts(pfm_ctx_t *ctx, struct explain_evidence *e, struct measurement *m)
 {
-	unsigned n = 0;
-
-	texts[n++] = SWITCH_EVENT;
+	m->texts[m->n_texts++] = SWITCH_EVENT;
 	for (size_t i = 0; i < e->n; i++)
 		if (!is_own_metric(e->values[i].metric) && is_metric_accepted(ctx, &e->values[i])) {
-			texts[n] = e->values[i].metric;
-			index[n++] = i;
+			m->texts[m->n_texts] = e->values[i].metric;
+			m->index[m->n_texts++] = i;
 		}
-	return n;
+	find_ratios(ctx, e, m->n_texts, &m->ratios);
+	for (unsigned i = 0; i < m->ratios.n_texts; i++)
+		m->texts[m->n_texts++] = m->ratios.texts[i];
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -94,6 +97,7 @@ static void thin_out(struct reading_series *r)
 		       r->counts + (size_t)(2 * i) * r->n_counts, r->n_counts * sizeof(*r->counts));
 		r->seconds[i] = r->seconds[2 * i];
 		r->queued[i] = r->queued[2 * i];
+		r->locked[i] = r->locked[2 * i];
 	}
 	r->n = READINGS_MAX / 2;
 	r->interval_ms *= 2;
@@ -110,35 +114,47 @@ static void take_reading(struct reading_series *r)
 		counts[i] = (pfm_count_t){ .size = sizeof(*counts) };
 	r->seconds[r->n] = read_clock() - r->begin;
 	r->queued[r->n] = r->pid ? read_queue_time(r->pid) : 0;
+	r->locked[r->n] = r->pid ? count_lock_waiters(r->pid) : 0;
 	if (pfm_read_session(r->s, counts, r->n_counts) == PFMLIB_SUCCESS)
 		r->n++;
 }
 
-static void wait_interval(const struct reading_series *r)
+static bool has_ended(struct measurement *m, int *status)
 {
-	struct timespec t = { r->interval_ms / 1000, (long)(r->interval_ms % 1000) * 1000000 };
-
-	nanosleep(&t, NULL);
+	if (m->child.pid > 0 && waitpid(m->child.pid, status, WNOHANG) == m->child.pid)
+		m->child.pid = 0;
+	return m->child.pid == 0;
 }
 
-/* Reads until the program has ended. */
-static void follow_program(struct reading_series *r, pid_t pid, int *status)
+/* Waits for the next reading, and reads samples meanwhile. False if the program ends. */
+static bool wait_interval(struct measurement *m, bool is_program, int *status)
 {
-	while (waitpid(pid, status, WNOHANG) == 0) {
-		wait_interval(r);
-		take_reading(r);
+	unsigned left = m->r.interval_ms;
+
+	while (left > 0) {
+		const unsigned part = left < DRAIN_MS ? left : DRAIN_MS;
+		const struct timespec t = { 0, (long)part * 1000000 };
+
+		if (is_program && has_ended(m, status))
+			return false;
+		nanosleep(&t, NULL);
+		drain_sampler(&m->work);
+		drain_sampler(&m->waits);
+		left -= part;
 	}
-	pfm_stop_session(r->s);
-	take_reading(r);
+	return true;
 }
 
-static void follow_time(struct reading_series *r, double seconds)
+/* Reads until the program has ended, or for @seconds. */
+static void take_readings(struct measurement *m, bool is_program, double seconds, int *status)
 {
-	while (read_clock() - r->begin < seconds) {
-		wait_interval(r);
-		take_reading(r);
-	}
-	pfm_stop_session(r->s);
+	take_reading(&m->r);
+	while ((is_program || read_clock() - m->r.begin < seconds) &&
+	       wait_interval(m, is_program, status))
+		take_reading(&m->r);
+	pfm_stop_session(m->r.s);
+	if (is_program)
+		take_reading(&m->r);
 }
 
 /* ---- values ---------------------------------------------------------------------------------- */
@@ -194,34 +210,42 @@ static void take_value(const struct reading_series *r, const pfm_session_metric_
 	v->high = m->high;
 }
 
+/* Sets a value that is read from tasks. */
+static void set_task_mean(const struct reading_series *r, struct explain_value *v,
+                          const double *numbers, unsigned n)
+{
+	if (r->pid)
+		set_mean(v, numbers, n);
+	else
+		snprintf(v->reason, sizeof(v->reason),
+		         "it is measured for programs and processes alone");
+}
+
 /* The share of the time in which the tasks waited for a CPU: of neighbouring readings, since tasks
  * that ended take their time with them. */
 static void compute_queue_share(const struct reading_series *r, struct explain_value *v)
 {
-	double shares[READINGS_MAX], error;
+	double shares[READINGS_MAX];
 	unsigned n = 0;
 
 	for (unsigned i = 1; i < r->n; i++)
 		if (r->queued[i] >= r->queued[i - 1] && r->seconds[i] > r->seconds[i - 1])
 			shares[n++] = (r->queued[i] - r->queued[i - 1]) /
 			              (r->seconds[i] - r->seconds[i - 1]);
-	if (!r->pid || n < 2) {
-		snprintf(v->reason, sizeof(v->reason),
-		         r->pid ? "the run was too short for an interval"
-		                : "it is measured for programs and processes alone");
-		return;
-	}
-	v->value = estimate_mean(shares, n, &error);
-	v->low = v->value - error;
-	v->high = v->value + error;
-	v->is_known = true;
+	set_task_mean(r, v, shares, n);
+}
+
+/* The threads that wait for a lock: of all readings but the first, when nothing has begun. */
+static void compute_lock_waiters(const struct reading_series *r, struct explain_value *v)
+{
+	set_task_mean(r, v, r->locked + 1, r->n - 1);
 }
 
 /* Context switches in a second of elapsed time, by the differences @rounds. */
 static void compute_switch_rate(const struct reading_series *r, const pfm_count_t *rounds,
                                 struct explain_value *v)
 {
-	double rates[READINGS_MAX], error;
+	double rates[READINGS_MAX];
 	pfm_count_info_t info = PFM_INIT(info);
 	unsigned i = 0, n = 0;
 
@@ -232,20 +256,26 @@ static void compute_switch_rate(const struct reading_series *r, const pfm_count_
 		if (r->seconds[k + 1] > r->seconds[k])
 			rates[n++] = (double)rounds[(size_t)k * r->n_counts + i].value /
 			             (r->seconds[k + 1] - r->seconds[k]);
-	if (n < 2) {
-		snprintf(v->reason, sizeof(v->reason), "the run was too short for an interval");
-		return;
-	}
-	v->value = estimate_mean(rates, n, &error);
-	v->low = v->value - error;
-	v->high = v->value + error;
-	v->is_known = true;
+	set_mean(v, rates, n);
 }
 
-static bool compute_values(const struct reading_series *r, const size_t *index,
-                           struct explain_evidence *e)
+static void compute_own_metric(const struct reading_series *r, const pfm_count_t *rounds,
+                               struct explain_value *v)
 {
-	pfm_session_metric_t m = PFM_INIT(m);
+	if (strcmp(v->metric, QUEUE_METRIC) == 0)
+		compute_queue_share(r, v);
+	else if (strcmp(v->metric, LOCK_METRIC) == 0)
+		compute_lock_waiters(r, v);
+	else if (strcmp(v->metric, SWITCH_METRIC) == 0)
+		compute_switch_rate(r, rounds, v);
+	else if (strcmp(v->metric, BANDWIDTH_METRIC) == 0)
+		snprintf(v->reason, sizeof(v->reason), BANDWIDTH_IS_MOOT);
+}
+
+static bool compute_values(const struct measurement *m, struct explain_evidence *e)
+{
+	const struct reading_series *r = &m->r;
+	pfm_session_metric_t metric = PFM_INIT(metric);
 	pfm_count_t *rounds;
 	double seconds = r->seconds[r->n - 1];
 
@@ -256,74 +286,75 @@ static bool compute_values(const struct reading_series *r, const size_t *index,
 		return false;
 	for (unsigned i = 0; i < pfm_count_metrics(r->s); i++)
 		if (!pfm_compute_session_metric(r->s, i, rounds, e->rounds, seconds / e->rounds,
-		                                &m))
-			take_value(r, &m, &e->values[index[m.request]], &e->is_pretended);
+		                                &metric))
+			take_value(r, &metric, &e->values[m->index[metric.request]],
+			           &e->is_pretended);
 	for (size_t i = 0; i < e->n; i++)
-		if (strcmp(e->values[i].metric, QUEUE_METRIC) == 0)
-			compute_queue_share(r, &e->values[i]);
-		else if (strcmp(e->values[i].metric, SWITCH_METRIC) == 0)
-			compute_switch_rate(r, rounds, &e->values[i]);
+		compute_own_metric(r, rounds, &e->values[i]);
+	for (unsigned i = 0; i < m->ratios.n; i++)
+		compute_ratio(r, rounds, &m->ratios.list[i], &e->values[m->ratios.list[i].value]);
 	free(rounds);
 	return true;
 }
 
 /* ---- measuring ------------------------------------------------------------------------------- */
 
-static int open_target(pfm_ctx_t *ctx, const struct explain_target *t, const char *const *texts,
-                       unsigned n, struct reading_series *r, pid_t *pid)
+/* Opens the session, and samplers that need no counter of the PMU. */
+static bool open_target(const pfm_ctx_t *ctx, const struct explain_target *t, struct measurement *m)
 {
 	pfm_session_options_t options = PFM_INIT(options);
 	pfm_error_t error = PFM_INIT(error);
-	int rc;
+	pid_t child = t->command ? m->child.pid : 0;
 
-	options.flags = t->command || t->pid ? PFM_SESSION_INHERIT : PFM_SESSION_SYSTEM_WIDE;
-	options.pid = t->pid;
-	r->begin = read_clock();
-	if (t->command)
-		rc = pfm_spawn_session(&r->s, ctx, &options, texts, n, t->command, pid, &error);
-	else
-		rc = pfm_open_session(&r->s, ctx, &options, texts, n, &error);
-	if (rc && t->command && rc == PFMLIB_ERR_SYS)
-		fprintf(stderr, "pfm explain: cannot run '%s': %s\n", t->command[0],
-		        strerror(error.sys_errno));
-	else if (rc)
+	options.pid = child ? child : t->pid;
+	options.flags = options.pid ? PFM_SESSION_INHERIT : PFM_SESSION_SYSTEM_WIDE;
+	if (child)
+		options.flags |= PFM_SESSION_ENABLE_ON_EXEC;
+	if (pfm_open_session(&m->r.s, ctx, &options, m->texts, m->n_texts, &error)) {
 		report_refusal(ctx, NULL, &error, WANTED_ANY);
-	return rc;
+		return false;
+	}
+	m->r.pid = options.pid;
+	m->r.n_counts = pfm_session_size(m->r.s);
+	m->r.counts = calloc((size_t)READINGS_MAX * m->r.n_counts + 1, sizeof(*m->r.counts));
+	begin_sampler(&m->work, ctx, t, child, "cpu-clock", SAMPLES_OF_WORK);
+	begin_sampler(&m->waits, ctx, t, child, "context-switches", SAMPLES_OF_WAITS);
+	return m->r.counts;
 }
 
-static bool follow_target(const struct explain_target *t, struct reading_series *r, pid_t pid,
-                          int *status)
+static int measure_target(pfm_ctx_t *ctx, const struct explain_target *t, struct measurement *m,
+                          struct explain_evidence *e, int *status)
 {
-	r->n_counts = pfm_session_size(r->s);
-	r->pid = t->command ? pid : t->pid;
-	r->counts = calloc((size_t)READINGS_MAX * r->n_counts + 1, sizeof(*r->counts));
-	if (!r->counts)
-		return false;
-	if (!t->command)
-		pfm_start_session(r->s);
-	take_reading(r);
-	if (t->command)
-		follow_program(r, pid, status);
-	else
-		follow_time(r, t->seconds);
-	return true;
+	if (t->command && child_prepare(t->command, NULL, &m->child))
+		return EXIT_REFUSED;
+	signal(SIGINT, SIG_IGN); /* it ends the program, whose counts are explained */
+	if (!open_target(ctx, t, m))
+		return EXIT_REFUSED;
+	m->r.begin = read_clock();
+	pfm_start_session(m->r.s);
+	if (t->command && child_start(t->command, &m->child))
+		return EXIT_REFUSED;
+	take_readings(m, t->command, t->seconds, status);
+	return m->r.n > 1 && compute_values(m, e) ? EXIT_DONE : report_no_memory();
 }
 
 int measure_evidence(pfm_ctx_t *ctx, const struct explain_target *target,
                      struct explain_evidence *e, int *status)
 {
-	struct reading_series r = { .interval_ms = FIRST_INTERVAL_MS };
-	const char *texts[EXPLAIN_METRICS_MAX + 1];
-	size_t index[EXPLAIN_METRICS_MAX + 1];
-	unsigned n = choose_metrics(ctx, e, texts, index);
-	pid_t pid = 0;
-	bool ok;
+	struct measurement *m = calloc(1, sizeof(*m));
+	int result;
 
-	signal(SIGINT, SIG_IGN); /* it ends the program, whose counts are explained */
-	if (open_target(ctx, target, texts, n, &r, &pid))
-		return EXIT_REFUSED;
-	ok = follow_target(target, &r, pid, status) && r.n > 1 && compute_values(&r, index, e);
-	free(r.counts);
-	pfm_close_session(r.s);
-	return ok ? EXIT_DONE : report_no_memory();
+	if (!m)
+		return report_no_memory();
+	program_name = "pfm explain";
+	m->r.interval_ms = FIRST_INTERVAL_MS;
+	choose_texts(ctx, e, m);
+	result = measure_target(ctx, target, m, e, status);
+	end_sampler(&m->work, result == EXIT_DONE ? &e->work : NULL);
+	end_sampler(&m->waits, result == EXIT_DONE ? &e->waits : NULL);
+	base_discard_child(&m->child);
+	free(m->r.counts);
+	pfm_close_session(m->r.s);
+	free(m);
+	return result;
 }

@@ -5,8 +5,9 @@ import re
 import sys
 
 CONDITIONS_MAX = 4
-CONDITION = re.compile(r"([\w:]+) ([<>]) ([0-9.]+)")
+CONDITION = re.compile(r"([\w:/]+) ([<>]) ([0-9.]+)")
 KEYS = ("say", "look", "show")
+OPTIONAL = ("sample",)
 
 
 class RuleError(Exception):
@@ -41,10 +42,10 @@ def add_line(line, nodes):
             raise RuleError("expected METRIC < NUMBER or METRIC > NUMBER, at most %d, got '%s'"
                             % (CONDITIONS_MAX, rest))
         nodes[-1]["when"].append((m[1], m[2] == ">", float(m[3])))
-    elif key in KEYS and key not in nodes[-1]:
+    elif key in KEYS + OPTIONAL and key not in nodes[-1]:
         nodes[-1][key] = rest
     else:
-        raise RuleError("expected node, when, say, look or show, each once, got '%s'" % key)
+        raise RuleError("expected node, when, say, look, show or sample, each once, got '%s'" % key)
 
 
 def check_node(node):
@@ -52,7 +53,7 @@ def check_node(node):
     if not node["when"] or any(k not in node for k in KEYS):
         raise RuleError("node %s needs when, say, look and show" % node["name"])
     known = {metric for metric, _, _ in node["when"]}
-    for name in re.findall(r"\{([\w:]+)\}", node["say"]):
+    for name in re.findall(r"\{([\w:/]+)\}", node["say"]):
         if name not in known:
             raise RuleError("node %s says {%s}, which is in none of its conditions"
                             % (node["name"], name))
@@ -83,7 +84,7 @@ def write_node(node):
                      for m, above, limit in node["when"])
     return "\t{ %s, %s, %d, { %s },\n\t  %s },\n" % (
         quote(node["name"]), quote(node["parent"]), len(node["when"]), when,
-        ",\n\t  ".join(quote(node[k]) for k in KEYS))
+        ",\n\t  ".join(quote(node.get(k, "")) for k in KEYS + OPTIONAL))
 
 
 def main(output, *paths):
@@ -92,7 +93,7 @@ def main(output, *paths):
     with open(output, "w", encoding="ascii") as out:
         out.write('#include "explain/explain.h"\n\nconst struct explain_rule explain_rules[] = {\n')
         out.write("".join(map(write_node, nodes)))
-        out.write('\t{ NULL, "", 0, { { NULL, false, 0 } }, "", "", "" },\n};\n')
+        out.write('\t{ NULL, "", 0, { { NULL, false, 0 } }, "", "", "", "" },\n};\n')
 
 
 main(*sys.argv[1:])

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* pfm doctor: prints the findings of pfm_check_system(). */
+/* pfm doctor: prints the findings of pfm_check_system(), and those of a quick pfm check-events. */
 #include "common/pfm.h"
+#include "list/list.h"
 
 #include <string.h>
 #include <perfmon/system.h>
@@ -59,15 +60,16 @@ static void print_finding_json(const pfm_finding_t *f)
 	put_line(&j);
 }
 
-static void print_findings_json(const pfm_system_check_t *check)
+static void print_findings_json(pfm_ctx_t *ctx, const pfm_system_check_t *check)
 {
 	pfm_finding_t f = PFM_INIT(f);
 
 	for (unsigned i = 0; !pfm_describe_finding(check, i, &f); i++)
 		print_finding_json(&f);
+	report_known_counts(ctx, true);
 }
 
-static void print_findings(const pfm_system_check_t *check)
+static void print_findings(pfm_ctx_t *ctx, const pfm_system_check_t *check)
 {
 	static const char *const headings[] = { "This machine", "Permissions", "Obstacles",
 		                                "A small known workload" };
@@ -79,6 +81,8 @@ static void print_findings(const pfm_system_check_t *check)
 	for (unsigned i = 0; !pfm_describe_finding(check, i, &f); i++) {
 		bool repeats = *f.consequence && strcmp(f.consequence, reason) == 0;
 
+		if (f.topic == PFM_FINDING_WORKLOAD && (int)f.topic != topic)
+			report_known_counts(ctx, false);
 		if ((int)f.topic != topic)
 			printf("%s%s%s%s\n", i ? "\n" : "", term_colour_begin(stdout, BOLD),
 			       headings[f.topic], term_colour_end(stdout));
@@ -110,9 +114,9 @@ static int run_doctor(struct command_args *args)
 		return EXIT_REFUSED;
 	rc = pfm_check_system(&check, ctx, 0);
 	if (!rc && json)
-		print_findings_json(check);
+		print_findings_json(ctx, check);
 	else if (!rc)
-		print_findings(check);
+		print_findings(ctx, check);
 	if (!rc)
 		pfm_close_system_check(check);
 	pfm_close_context(ctx);

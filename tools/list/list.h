@@ -107,4 +107,8 @@ int report_nothing_found(const struct lister *l, const char *pattern);
 /* Reports that the name before "::" in @pattern is not a PMU. Returns EXIT_REFUSED. */
 int report_unknown_pmu(const struct lister *l, const char *pattern);
 
+/* Compares the most common events with known counts and reports them, unless the machine is a
+ * folder of files. (known_counts.c) */
+void report_known_counts(pfm_ctx_t *ctx, bool json);
+
 #endif

@@ -166,6 +166,60 @@
 #ifndef OP_V512_DP
 #define OP_V512_DP ""
 #endif
+#ifndef OP_JUMP_RANDOM
+#define OP_JUMP_RANDOM ""
+#endif
+#ifndef OP_LOAD_ACQUIRE
+#define OP_LOAD_ACQUIRE ""
+#endif
+#ifndef OP_STORE_RELEASE
+#define OP_STORE_RELEASE ""
+#endif
+#ifndef OP_PREFETCH_T1
+#define OP_PREFETCH_T1 ""
+#endif
+#ifndef OP_PREFETCH_NTA
+#define OP_PREFETCH_NTA ""
+#endif
+#ifndef OP_PREFETCH_WRITE
+#define OP_PREFETCH_WRITE ""
+#endif
+#ifndef OP_FLUSH
+#define OP_FLUSH ""
+#endif
+#ifndef OP_PAUSE
+#define OP_PAUSE ""
+#endif
+#ifndef OP_LOAD_FENCE
+#define OP_LOAD_FENCE ""
+#endif
+#ifndef OP_ISB
+#define OP_ISB ""
+#endif
+#ifndef OP_DSB
+#define OP_DSB ""
+#endif
+#ifndef OP_DMB
+#define OP_DMB ""
+#endif
+#ifndef OP_CPUID
+#define OP_CPUID ""
+#endif
+#ifndef OP_SIMD_INT_256
+#define OP_SIMD_INT_256 ""
+#endif
+#ifndef OP_USUAL_FACTORS
+#define OP_USUAL_FACTORS ""
+#endif
+#ifndef OP_TINY_FACTORS
+#define OP_TINY_FACTORS ""
+#endif
+#ifndef OP_PRODUCT
+#define OP_PRODUCT ""
+#endif
+#ifndef OP_X87
+#define OP_X87 ""
+#endif
 #ifndef TEST_INSTRUCTIONS
 #define TEST_INSTRUCTIONS 0
 #endif
@@ -188,4 +242,19 @@
 #define DIV_INSTRUCTIONS 0
 #endif
 
+#ifndef JUMP_RANDOM_INSTRUCTIONS
+#define JUMP_RANDOM_INSTRUCTIONS 0
+#endif
+#ifndef CPUID_INSTRUCTIONS
+#define CPUID_INSTRUCTIONS 0
+#endif
+#ifndef FACTOR_INSTRUCTIONS
+#define FACTOR_INSTRUCTIONS 0
+#endif
+#ifndef PRODUCT_INSTRUCTIONS
+#define PRODUCT_INSTRUCTIONS 0
+#endif
+#ifndef X87_INSTRUCTIONS
+#define X87_INSTRUCTIONS 0
+#endif
 #endif

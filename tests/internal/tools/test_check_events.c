@@ -120,6 +120,21 @@ static void each_control_exists_and_lacks_the_operation(void **state)
 	}
 }
 
+/* So many are promised for x86-64; other architectures lack some instructions. */
+static void x86_64_has_at_least_60_kernels(void **state)
+{
+	size_t n;
+
+	(void)state;
+#ifdef __x86_64__
+	truth_list_kernels(&n);
+	assert_true(n >= 60);
+#else
+	(void)n;
+	skip();
+#endif
+}
+
 static void each_quantity_has_a_name_and_is_found_by_it(void **state)
 {
 	enum truth_quantity found;
@@ -202,6 +217,17 @@ static void a_biased_event_is_found_with_its_bias(void **state)
 	assert_judged(&c, JUDGED_BIASED);
 	assert_true(fabs(c.result.low + 0.06) < 0.005 && fabs(c.result.high + 0.06) < 0.005);
 	assert_string_equal(describe_judgement(&c.result, text), "biased by -5.99 %");
+}
+
+/* As one that is on one of two channels. */
+static void a_controller_that_counts_half_of_the_bytes_is_biased(void **state)
+{
+	unsigned seed = 1;
+	struct event_check c = observe(TRUTH_DRAM_READ_BYTES, 0.5, 0, 0.001, &seed);
+
+	(void)state;
+	assert_judged(&c, JUDGED_BIASED);
+	assert_true(c.result.low < -0.3);
 }
 
 static void an_event_that_counts_other_operations_is_biased(void **state)
@@ -294,8 +320,10 @@ int main(void)
 		cmocka_unit_test(loops_execute_the_instructions_that_they_claim),
 		cmocka_unit_test(each_control_exists_and_lacks_the_operation),
 		cmocka_unit_test(each_quantity_has_a_name_and_is_found_by_it),
+		cmocka_unit_test(x86_64_has_at_least_60_kernels),
 		cmocka_unit_test(a_loaded_machine_gives_no_false_alarm_in_100_runs),
 		cmocka_unit_test(a_biased_event_is_found_with_its_bias),
+		cmocka_unit_test(a_controller_that_counts_half_of_the_bytes_is_biased),
 		cmocka_unit_test(an_event_that_counts_other_operations_is_biased),
 		cmocka_unit_test(an_event_of_zeros_is_zero),
 		cmocka_unit_test(an_event_that_counts_turns_is_unrelated_to_loads),
