@@ -13,7 +13,8 @@
 #include <unistd.h>
 #include "common/pfm.h"
 #include "series/series.h"
-#include "exporter/serve.h"
+#include "exporter/http.h"
+#include "exporter/web.h"
 #include "time_bound.h"
 
 enum {
@@ -35,12 +36,54 @@ int LLVMFuzzerInitialize(int *argc, char ***argv);
 
 /* ---- what the service calls in the rest of pfm serve ----------------------------------------- */
 
-char *make_serve_text(struct serve *s, enum exposition_format format, size_t *size)
+char *make_answer(struct serve *s, struct kept_texts *kept, enum exposition_format format,
+                  bool is_gzip, size_t *size)
 {
+	char *text = strdup(counts_text);
+
 	(void)s;
+	(void)kept;
 	(void)format;
 	*size = sizeof(counts_text) - 1;
-	return strdup(counts_text);
+	return is_gzip ? compress_serve_text(text, size) : text;
+}
+
+void free_kept_texts(struct kept_texts *kept)
+{
+	(void)kept;
+}
+
+unsigned compute_retry_seconds(const struct serve_budget *b)
+{
+	(void)b;
+	return 0;
+}
+
+/* Without --web-config. */
+struct web_config *load_web_config(const char *path)
+{
+	(void)path;
+	return NULL;
+}
+
+enum web_access check_password(struct web_config *w, const char *user, const char *password)
+{
+	(void)w;
+	(void)user;
+	(void)password;
+	return WEB_NO_ACCESS;
+}
+
+bool has_client_certificate(const struct web_config *w, void *session)
+{
+	(void)w;
+	(void)session;
+	return false;
+}
+
+void free_web_config(struct web_config *w)
+{
+	(void)w;
 }
 
 bool refresh_counts(struct serve *s)

@@ -84,8 +84,7 @@ export LC_ALL=C
 
 make_harnesses() {
 	command -v "$compiler" >/dev/null || return 0
-	make_in "$build"
-	[ -z "$bare" ] || make_in "$build/bare" -Dfuzz_checks=false
+	make_in "$build" && { [ -z "$bare" ] || make_in "$build/bare" -Dfuzz_checks=false; }
 }
 
 make_in() { # FOLDER OPTION...
@@ -94,7 +93,7 @@ make_in() { # FOLDER OPTION...
 	if [ ! -f "$folder/build.ninja" ]; then
 		CC=$compiler AFL_QUIET=1 meson setup "$folder" "$source" -Dfuzz=enabled -Dtools=disabled \
 			-Dpython=disabled -Dman=disabled \
-			-Dtests=disabled -Dbench=disabled -Db_lundef=false -Dtables="$tables" "$@"
+			-Dtests=disabled -Dbench=disabled -Db_lundef=false -Dtables="$tables" "$@" || return 1
 	fi
 	AFL_QUIET=1 ninja -C "$folder" -j "${PERFMON_JOBS:-1}" harnesses
 }
