@@ -23,8 +23,8 @@ VALUE = "0x53d024\n"
 # are the ones that the whole suite has tried, so each of these builds has few tables and is not
 # optimised; the packages alone hold everything. how small things get is not asked either
 QUICK = {"XZ_OPT": "-0", "DPKG_DEB_COMPRESSOR_LEVEL": "1"}
-LEAN = ("-Doptimization=0", "-Dprocessors=coreduo,montecito,software", "-Dtests=disabled",
-        "-Dbench=disabled")
+LEAN = ("-Doptimization=0", "-Ddebug=false", "-Dprocessors=coreduo,montecito,software",
+        "-Dtests=disabled", "-Dbench=disabled")
 
 
 def run(*args, env=None, cwd=None):

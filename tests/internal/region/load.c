@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Files of sums: what is written is read back, and a reader survives any bytes. */
 #include "made_file.h"
+#include "repetitions.h"
 
 static void check_counts(const pfm_region_results_t *r)
 {
@@ -149,7 +150,7 @@ static void any_bytes_are_read_or_refused(void **state)
 	bytes = malloc((size_t)s.st_size);
 	assert_int_equal(read(fd, bytes, (size_t)s.st_size), s.st_size);
 	close(fd);
-	for (unsigned i = 0; i < 3000; i++)
+	for (unsigned i = 0; i < count_repetitions(3000); i++)
 		read_changed(fileno(copy), bytes, (size_t)s.st_size);
 	free(bytes);
 	fclose(copy);

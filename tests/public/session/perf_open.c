@@ -4,6 +4,7 @@
 #include "units.h"
 #include <errno.h>
 #include "fake_session.h"
+#include "repetitions.h"
 
 /* ---- what stays open ------------------------------------------------------------------------- */
 
@@ -103,7 +104,7 @@ static void whatever_is_refused(void **state)
 	static const unsigned rates[] = { 3, 10, 40 };
 
 	(void)state;
-	for (unsigned round = 0; round < 240; round++) {
+	for (unsigned round = 0; round < count_repetitions(240); round++) {
 		make_machine("uncore");
 		fake_file(&fake, "/proc/42/status", "Name:\tx\nTgid:\t42\nPid:\t42");
 		for (unsigned i = 0; i < 4; i++) {
