@@ -53,12 +53,14 @@ def list_table_files(top):
 
 
 def print_errors(errors):
+    """Prints errors as FILE:LINE:COLUMN. Returns the exit status."""
     for (file, line, column), text in sorted(errors):
         print("%s:%d:%d: error: %s" % (file, line, column, text), file=sys.stderr)
     return 1 if errors else 0
 
 
 def print_usage(text=None):
+    """Prints @text and how the command is used. Returns the exit status."""
     if text:
         print("pmuc: %s" % text, file=sys.stderr)
     print(__doc__.strip().split("\n\n")[1], file=sys.stderr)
@@ -88,6 +90,7 @@ def find_matching_patterns(names, patterns):
 
 
 def main(argv):
+    """Runs the command with the arguments @argv. Returns the exit status."""
     if argv and argv[0] == "import":
         from vendors import importing
         return importing.main(argv[1:])
@@ -121,6 +124,7 @@ def main(argv):
     patterns = out.get("--processors", "all").split(",")
 
     def extend_tables(made, refuse):
+        """Adds the standard metrics and the events to sample beside metrics."""
         if "--contract" in out:
             from language.standard_metrics import add_standard_metrics
             add_standard_metrics(made, out["--contract"], refuse)

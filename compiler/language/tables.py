@@ -167,6 +167,7 @@ def read_keys():
 
 
 class Word:
+    """A named value: of a list, or of a group of unit masks."""
     __slots__ = ("name", "value", "desc")
 
     def __init__(self, name, value, desc=""):
@@ -206,6 +207,7 @@ class Group:
 
 
 class Counter:
+    """Counters with consecutive numbers, and their registers."""
     __slots__ = ("first", "last", "width", "fixed", "control", "value", "step")
 
     def __init__(self, first, last, width, fixed=False, control=0, value=0, step=1):
@@ -220,6 +222,7 @@ class Counter:
 
 
 class Match:
+    """The machines that a table is for; names of members as in struct host_match."""
     __slots__ = ("arch", "vendor", "family", "model_lo", "model_hi", "stepping_mask", "value",
                  "mask", "prefix",
                  "exact", "core_type", "version_lo", "version_hi", "native_model", "nearest")
@@ -273,6 +276,8 @@ class Row:
 
 
 class Table:
+    """One event table while it is compiled: its head, rows and names."""
+
     def __init__(self, name, desc="", encoder="none"):
         """Begins an empty table."""
         self.name, self.desc, self.encoder = name, desc, encoder

@@ -39,6 +39,7 @@ TELLING = frozenset(("msr", "msr_value"))
 
 
 def list_row_flags(row):
+    """Returns the flags of a row of libpfm4."""
     return set(row.keys.get("is", "").split(","))
 
 
@@ -194,6 +195,7 @@ def get_preference(row):
 
 
 def index_by_registers(t):
+    """Returns {register values: number of the preferred row} of table @t."""
     rows = {}
     for i in sorted(range(len(t.rows)), key=lambda i: get_preference(t.rows[i])):
         found = get_config_registers(t, t.rows[i])
@@ -211,10 +213,12 @@ def find_ambiguous_events(t, table, taken):
 
 
 def add_aliases_to_table(t, unit, table):
+    """Adds the names that libpfm4's @unit has for rows of table @t."""
     taken = {pt.fold(text) for text, _, _ in t.list_names()}
     rows = index_by_registers(t)
 
     def add_synonym(name, found, fixed):
+        """Adds @name to the row with the register values @found, if it is new."""
         general = found in rows and t.rows[rows[found]].counters & GENERAL
         if found in rows and (general or fixed
                               or t.encoder != "x86") and pt.fold(name) not in taken:
@@ -243,6 +247,7 @@ def set_alias_precision(t):
     encoded = {i for i, f in enumerate(t.fields) if f.ranges}
 
     def get_encoding(row):
+        """Returns the values of @row that select its event."""
         return frozenset((f, v) for f, c, v in row.values if f in encoded and v)
 
     precision, precise_codes = {}, set()
@@ -379,6 +384,7 @@ def make_group(t, row, encoder, number, masks):
 
 
 def has_optional_mask(masks):
+    """True if a name may leave out all of @masks."""
     return any("grp_dfl_none" in list_row_flags(m)
                for m in masks) or all("omit" in list_row_flags(m) for m in masks)
 
@@ -470,6 +476,7 @@ def find_allowed_counters(t, code):
 
 
 def list_mask_names(row, groups):
+    """Returns the compared forms of all names of @row with one mask of @groups."""
     return {pt.fold(row.name + ":" + w.name) for g in groups for w in g.words}
 
 
@@ -477,6 +484,7 @@ def add_event_rows(t, unit, table, known):
     """Adds rows that only libpfm4 has: events with several unit masks, and names without a vendor's
     row. @known: existing names."""
     def add_row(name, values, row_groups, spelled):
+        """Adds a hidden row that only libpfm4's names lead to."""
         t.synonyms += [(s, len(t.rows) + len(t.alias_rows)) for s in spelled]
         known.update(pt.fold(s) for s in spelled)
         row = [(t.field_at[n], pt.ANY_COUNTER, v) for n, v in values.items()]
@@ -530,10 +538,12 @@ def add_event_rows(t, unit, table, known):
 
 
 def is_box_name(name):
+    """True if libpfm4's PMU @name is a unit outside the cores."""
     return "_unc_" in name or name.startswith("hisi_")
 
 
 def get_box_base_name(box):
+    """Returns the name of a box without its number."""
     return box.rstrip("0123456789")
 
 

@@ -147,10 +147,12 @@ L3_hit_other_half L3_wb L3_wb_sh L2L3_snoop_cb_sh""".split()}
 
 
 def get_bit_names(names, bits):
+    """Returns the names of the bits that are set, as in `is=`."""
     return ",".join(n for i, n in enumerate(names) if bits >> i & 1)
 
 
 def get_encoder_name(table, unit):
+    """Returns the encoder of the library for the rows of @unit."""
     name, kind = unit["name"], table["kind"]
     if name in ("rapl", "amd64_rapl"):
         return "plain"
@@ -168,10 +170,12 @@ def get_encoder_name(table, unit):
 
 
 def get_flag_names(names, value):
+    """Returns the key `is` for the flags of @value, if any is set."""
     return [("is", get_bit_names(names, value))] if get_bit_names(names, value) else []
 
 
 def get_amd_flags(fl):
+    """Returns the keys of AMD's flags and revisions."""
     out = get_flag_names(name_tables.AMD_FLAGS, fl & 0xff)
     return out + [(k, str(v)) for k,
                   v in (("from_rev", fl >> 8 & 0xff), ("to_rev", fl >> 16 & 0xff)) if v]
@@ -188,6 +192,7 @@ def list_common_keys(row, encoder, units):
 
 
 def list_mask_keys(u, encoder, units):
+    """Returns the keys of mask @u and their texts."""
     mods = name_tables.MODS.get(encoder, [])
     out = list_common_keys(u, encoder, units)
     g = u.get("g", 0)
@@ -201,6 +206,7 @@ def list_mask_keys(u, encoder, units):
 
 
 def list_event_keys(e, encoder, units, table):
+    """Returns the keys of event @e and their texts."""
     out = list_common_keys(e, encoder, units)
     mods = name_tables.MODS.get(encoder, [])
     if encoder in ("sparc", "mips", "netburst"):
@@ -233,6 +239,7 @@ class TableWriter:
     """Writes tables in order. A table that equals an earlier one refers to it."""
 
     def __init__(self, folder):
+        """Prepares to write tables into @folder."""
         self.folder = folder
         self.rows = {}    # (encoder, row) -> table
         self.lists = {}   # (encoder, masks) -> table:event
@@ -251,6 +258,8 @@ class TableWriter:
             f.write("\n".join(lines) + "\n")
 
     def format_event(self, table, encoder, usual, event, alone):
+        """Returns the lines of an event; a row or masks that an earlier table has are referred
+        to."""
         name, code, keys, masks = event
         same = json.dumps([encoder, event])
         if masks and self.rows.get(same, table) != table:
@@ -273,6 +282,7 @@ class TableWriter:
 
 
 def get_host_key(table, p, numbers):
+    """Returns the key `host` of PMU @p: how its processor is identified."""
     name, kind = p["name"], table["kind"]
     if kind == "amd64":
         return "amd:" + (numbers[p["family"]] if "family" in p else AMD_RAPL)
@@ -292,6 +302,7 @@ def get_host_key(table, p, numbers):
 
 
 def make_unit_keys(table, p, encoder, table_name, numbers):
+    """Returns the keys of PMU @p and their texts."""
     name = p["name"]
     own = {**name_tables.PMU_FLAGS, **name_tables.PMU_OWN.get(encoder, {})}
     flags = [w for b, w in own.items() if p["flags"] & b] + (["machines"] if name == "rapl" else [])
@@ -372,6 +383,7 @@ TOPDOWN = [("slots", 0x400), ("topdown-retiring", 0x8000), ("topdown-bad-spec", 
 
 
 def list_perf_events():
+    """Yields the kernel's events: (name, code, keys, masks)."""
     for group, prefix, kind in ((HARDWARE, "PERF_COUNT_HW_", 0), (SOFTWARE, "PERF_COUNT_SW_", 1)):
         for n, word in enumerate(group):
             name, _, others = word.partition(":")
@@ -389,6 +401,7 @@ def list_perf_events():
 
 
 def list_cache_events(code, full, short, ops):
+    """Yields the events of one cache: with masks, and perf's names of each access."""
     masks = [(OPS[o][0], OPS[o][1], [("is", "dfl")] if o == "R" else []) for o in ops]
     masks += [("ACCESS", 0, [("g", "1")]), ("MISS", 0x10000, [("is", "dfl"), ("g", "1")])]
     yield full, code, [("type", "3"), ("groups", "2")], masks
@@ -402,6 +415,7 @@ def list_cache_events(code, full, short, ops):
 
 
 def list_arch_events():
+    """Yields the events of Intel's architectural PMU."""
     mods = [("mods", "k,u,e,i,c,t,intx,intxcp")]
     for name, code in (("UNHALTED_CORE_CYCLES", 0x3c), ("INSTRUCTION_RETIRED", 0xc0),
                        ("UNHALTED_REFERENCE_CYCLES", 0x13c),
@@ -434,6 +448,7 @@ MADE = {
 
 
 def main():
+    """Reads the list of names and writes the tables."""
     parser = argparse.ArgumentParser(description="Write lib/events/libpfm4 from a list of names.")
     parser.add_argument("names")
     parser.add_argument("folder")

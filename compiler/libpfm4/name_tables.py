@@ -78,6 +78,7 @@ class Row:
     """An event or a unit mask: its name, its code and the other words of its line."""
 
     def __init__(self, name, code, keys=None):
+        """Begins a row or a mask without masks of its own."""
         self.name = name
         self.code = code
         self.keys = keys or {}
@@ -85,17 +86,22 @@ class Row:
         self.exact = None   # libpfm4's row before correction
 
     def make_key(self):
+        """Returns a value that equal rows share."""
         return self.name, self.code, tuple(sorted(self.keys.items())), tuple(m.make_key()
                                                                              for m in self.masks)
 
     def copy(self):
+        """Returns a copy with masks of its own."""
         new = Row(self.name, self.code, dict(self.keys))
         new.masks = [m.copy() for m in self.masks]
         return new
 
 
 class Table:
+    """The rows of one table and the encoder that reads them."""
+
     def __init__(self, name, encoder):
+        """Begins an empty table."""
         self.name = name
         self.encoder = encoder
         self.rows = []
@@ -103,6 +109,7 @@ class Table:
         self.lists = 0   # number of machine lists in the table
 
     def find_row(self, name):
+        """Returns the row called @name, or None."""
         return next((r for r in self.rows if r.name == name), None)
 
 
@@ -110,6 +117,7 @@ class Unit:
     """A PMU with a name and a number; its events are in a table that PMUs may share."""
 
     def __init__(self, name, keys):
+        """Keeps the keys of the PMU @name."""
         self.name = name
         self.keys = keys
 
@@ -118,11 +126,13 @@ class Texts:
     """All files of libpfm4's names, parsed."""
 
     def __init__(self):
+        """Begins without units, tables and corrections."""
         self.units = []
         self.tables = {}
         self.corrections = []
 
     def read_files(self, paths):
+        """Reads all statements of the files @paths; corrections apply at the end."""
         lines = [(path, n, line.split("#")[0].split()) for path in paths for n,
                  line in enumerate(open(path, encoding="utf-8"), 1)]
         table = None
@@ -179,6 +189,7 @@ class Texts:
                                                                 table).masks]
 
     def find_shared_row(self, where, name, table):
+        """Returns the row @name of the table @where, whose masks are complete."""
         other = self.tables[where].find_row(name) if where in self.tables else None
         if other is None:
             raise TextError("table %s: event %s is missing in table %s"
@@ -187,6 +198,7 @@ class Texts:
         return other
 
     def apply_correction(self, name, target, keys):
+        """Applies the keys of a correction to the rows or masks that @target matches."""
         event, _, mask = target.partition(":")
         found = [(row, at) for row in self.tables[name].rows if fnmatch.fnmatchcase(row.name, event)
                  for at in ([m for m in row.masks if fnmatch.fnmatchcase(m.name, mask)] if mask
@@ -197,6 +209,7 @@ class Texts:
             self.correct_row(row, at, keys)
 
     def correct_row(self, row, at, keys):
+        """Corrects @at, a mask of @row or @row itself; the row as libpfm4 has it is kept."""
         if row.exact is None:
             row.exact = row.copy()
         keys = dict(keys)
@@ -210,6 +223,7 @@ class Texts:
 
 
 def parse_keys(words):
+    """Parses words of the form key=value; a word alone has the value ""."""
     keys = {}
     for word in words:
         key, eq, value = word.partition("=")
@@ -232,6 +246,7 @@ def parse_units(name, keys):
 
 
 def parse_event(table, words, pending):
+    """Reads an event. Rows that refer to others are added to @pending."""
     row = Row(words[1], 0)
     rest = words[2:]
     if rest and "=" not in rest[0]:
@@ -264,11 +279,15 @@ def read_machine_list(table, path, end):
 
 
 class StringPool:
+    """Strings of the image, each once, terminated by NUL."""
+
     def __init__(self):
+        """Begins with the empty string at offset 0."""
         self.data = bytearray(b"\0")
         self.at = {"": 0}
 
     def add_text(self, text):
+        """Returns the offset of @text, which is added at first use."""
         if text not in self.at:
             self.at[text] = len(self.data)
             self.data += text.encode("ascii") + b"\0"
@@ -303,6 +322,7 @@ def build_index(names):
 
 
 def parse_bits(names, text):
+    """Returns the bits that a comma-separated list of @names sets."""
     value = 0
     for word in text.split(",") if text else []:
         if word not in names:
@@ -312,6 +332,7 @@ def parse_bits(names, text):
 
 
 def get_key_number(keys, key):
+    """Returns the number of @key, 0 if it is missing."""
     return int(keys.get(key, "0"), 0)
 
 
@@ -330,7 +351,10 @@ def read_kernel_texts():
 
 
 class Compiler:
+    """Makes the image of all tables: arrays of fixed-width elements."""
+
     def __init__(self, texts, order):
+        """Begins an empty image with the byte order @order of struct."""
         self.texts = texts
         self.order = order
         self.pool = StringPool()
@@ -344,6 +368,7 @@ class Compiler:
         self.models = [0]   # numbers of host matches
 
     def pack_values(self, form, *values):
+        """Packs values in the byte order of the image."""
         return struct.pack(self.order + form, *values)
 
     def describe_event(self, name):
@@ -354,6 +379,7 @@ class Compiler:
         return self.pool.add_text(event_texts.describe_event(self.family, self.box, name))
 
     def compile_mask(self, m, encoder, event):
+        """Packs a struct l4_mask."""
         keys = m.keys
         flags = parse_bits(AMD_FLAGS if encoder == "amd64" else INTEL_FLAGS,
                            keys.get("is", "")) | get_key_number(keys, "t") << 28
@@ -376,6 +402,7 @@ class Compiler:
                                 get_key_number(keys, "g"), get_key_number(keys, "needs"))
 
     def compile_masks(self, row, encoder):
+        """Returns the number of the first mask of @row; equal lists are stored once."""
         data = tuple(self.compile_mask(m, encoder, row.name) for m in row.masks)
         if not data:
             return 0
@@ -385,6 +412,7 @@ class Compiler:
         return self.list_at[data]
 
     def compile_row(self, r, encoder):
+        """Returns the number of the row; equal rows are stored once."""
         keys = r.keys
         flags = parse_bits(AMD_FLAGS if encoder == "amd64" else INTEL_FLAGS, keys.get("is", ""))
         if encoder == "amd64":
@@ -416,6 +444,7 @@ class Compiler:
         return own | pebs << 1
 
     def compile_table(self, t):
+        """Packs a struct l4_table and adds its rows and index of names."""
         first = len(self.numbers)
         self.family = FAMILIES.get(t.encoder,
                                    "power" if t.name.startswith(("power", "ppc")) else "other")
@@ -438,6 +467,7 @@ class Compiler:
                                                                                      or rev <= high)
 
     def compile_unit(self, u, tables):
+        """Packs a struct l4_pmu."""
         k = u.keys
         t = self.texts.tables[k["table"]]
         own = PMU_OWN.get(t.encoder, {})
@@ -466,6 +496,7 @@ class Compiler:
                                 get_key_number(k, "words"), HOSTS.index(kind), "sysfs" in k, 0)
 
     def build_image(self):
+        """Returns the bytes of the image."""
         names = list(self.texts.tables)
         self.masks.append(bytes(len(self.pack_values("Q6I3H2B", *[0] * 12))))   # number 0 is unused
         self.rows.append(bytes(len(self.pack_values("Q8I2H4B", *[0] * 15))))
@@ -511,6 +542,7 @@ _Static_assert(sizeof(int) == 4, "the image holds fixed-width numbers");
 
 
 def compile_files(args):
+    """Writes the image of the files, and the C file that embeds it."""
     texts = Texts()
     texts.read_files(sorted(args.files, key=lambda f: (not f.endswith("pmus.pmu"), f)))
     data = Compiler(texts, ">" if args.byteorder == "big" else "<").build_image()
@@ -521,6 +553,7 @@ def compile_files(args):
 
 
 def main():
+    """Runs the command. An error of a text is printed and ends it."""
     parser = argparse.ArgumentParser(description="Compile libpfm4's names.")
     parser.add_argument("--c", required=True)
     parser.add_argument("--blob", required=True)

@@ -55,6 +55,7 @@ class Texts:
     name takes precedence."""
 
     def __init__(self, files=()):
+        """Joins texts; the first of @files wins."""
         self.exact, self.bases, self.renamed = {}, {}, {}
         for f in reversed(files):
             self.exact.update(f.exact)
@@ -63,6 +64,7 @@ class Texts:
         self.reach = max((k.count("_") + 1 for k in self.bases), default=0)
 
     def find_sentence(self, name):
+        """Returns the sentence of an event, or None. `#` matches a number."""
         text = self.exact.get(name)
         if text is None:
             m = LAST_NUMBER.match(name)
@@ -122,6 +124,7 @@ def read_lines(name):
 
 
 def make_canonical(name):
+    """Returns a name in the form of the files of texts."""
     return name.upper().replace(":", ".").replace("-", "_").replace(" ", "_")
 
 
@@ -137,6 +140,7 @@ def load_family(family, small=False):
 
 
 def load_texts(name):
+    """Reads a file of names and texts."""
     texts = Texts()
     for at, line in read_lines(name):
         key, gap, text = line.partition("  ")
@@ -184,10 +188,12 @@ class Section(dict):
     word."""
 
     def __init__(self):
+        """Begins an empty section."""
         super().__init__()
         self.reach = {}
 
     def add_term(self, key, text):
+        """Adds a term, and how many words terms with its first word have at most."""
         self[key] = text
         words = PART.findall(key.replace("#", "0"))
         first = NUMBER.sub("#", words[0])
@@ -270,6 +276,8 @@ def find_text(family, unit, name, texts, unknown=None):
 
 
 def compose_text(family, unit, name, texts, unknown=None):
+    """Composes a sentence for @name of terms of the glossary. Unknown words are added to
+    @unknown."""
     words = PART.findall(name)
     found = texts.find_base(words)
     if not found:
@@ -295,6 +303,7 @@ def list_sections(family, unit, first=""):
 
 
 def is_small(family, facts):
+    """True if the event is of one of Intel's small cores."""
     return family == "intel" and bool(facts and SMALL_CORE.search(facts.get("core") or ""))
 
 

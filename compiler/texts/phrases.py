@@ -104,6 +104,7 @@ def join_words(parts):
 
 
 def is_attribute(p):
+    """True if part @p can come before the noun that follows."""
     return (p in ATTRIBUTES or p in ALWAYS
             or p.endswith((" cache", " TLB", " queue", " buffer", " unit"))
             and not PREPOSITION.search(p))
@@ -142,6 +143,7 @@ def fill_template(template, parts):
                 slots.setdefault(slot, []).append(said.strip())
 
     def fill_slot(m):
+        """Returns the parts of a slot, or its default text."""
         return join_words(slots.pop(m[1], [])) or m[2] or ""
     text = OPTION.sub(lambda m: m[0][1:-1] if slots.get(m[1]) else "", template)
     text = HOLE.sub(fill_slot, text)
@@ -152,6 +154,7 @@ def fill_template(template, parts):
 
 
 def make_sentence(text):
+    """Makes a sentence of a phrase, at most LIMIT characters long."""
     text = text.strip().rstrip(".,:;").replace(") (", "; ")
     if len(text) >= LIMIT:
         text = text[:LIMIT - 1].rsplit(",", 1)[0]

@@ -89,6 +89,7 @@ class Entry:
                  "file")
 
     def __init__(self, name, desc, counters, values, flags, file, detail=""):
+        """Keeps the values of a row of the list @file."""
         self.name, self.desc, self.detail, self.file = name, desc, detail, file
         self.counters, self.values, self.flags = counters, values, flags
         self.groups, self.aliases = (), ()
@@ -143,6 +144,7 @@ class EntryLine:
     __slots__ = ("file", "number", "row", "counters", "flags")
 
     def __init__(self, file, number, row, counters, flags):
+        """Keeps @row, which is in line @number of @file."""
         self.file, self.number, self.row, self.counters, self.flags = (
             file,
             number,
@@ -181,6 +183,7 @@ class Sheet:
     """The statements of one table, and state for adding its rows."""
 
     def __init__(self, name, desc, uses):
+        """Begins a table that uses the sections @uses of lib/events/heads."""
         self.name, self.desc, self.uses = name, desc, list(uses)
         head, self.registers = build_skeleton(uses)
         self.at = {f.name: f for f in head.fields}      # fields by name
@@ -352,6 +355,7 @@ class MaskGroup:
     """Unit masks that a list gives separately: words are (name, value, text)."""
 
     def __init__(self, name, field, words, required):
+        """Keeps a group; @required: an event has one of its masks."""
         self.name, self.field, self.words, self.required = name, field, words, required
 
     def format_line(self, facts):
@@ -369,8 +373,9 @@ class EventDraft:
     """An event that becomes a row: the keys of its list, and the values made of them so far."""
     __slots__ = ("sheet", "name", "event", "values", "flags", "detail")
 
-    def __init__(self, sheet, name, e):
-        self.sheet, self.name, self.event = sheet, name, e
+    def __init__(self, sheet, name, event):
+        """Begins a row of @sheet for the object @event of a list."""
+        self.sheet, self.name, self.event = sheet, name, event
         self.values = []
         self.flags = 0
         self.detail = ""
@@ -509,6 +514,7 @@ class ModelReading:
     """One model while its lists are read."""
 
     def __init__(self, model):
+        """Begins without sheets; nothing has been read."""
         self.model = model
         self.processor = find_processor(model.folder)    # its Processor, or None
         self.arch = find_architecture(model.arch)

@@ -37,9 +37,11 @@ class Element:
     """An element: its tag, attributes, line, and the last comment before it."""
 
     def __init__(self, tag, attributes, line, comment):
+        """Keeps an element that begins in line @line, after @comment."""
         self.tag, self.attributes, self.line, self.comment = tag, attributes, line, comment
 
     def get(self, key):
+        """Returns an attribute, "" if it is missing."""
         return self.attributes.get(key, "")
 
 
@@ -47,6 +49,7 @@ class XmlReader:
     """Reads a file of elements. Raises ValueError with line and column."""
 
     def __init__(self):
+        """Sets the handlers of a parser that refuses document types."""
         self.elements, self.depth, self.comment = [], 0, ""
         p = self.parser = expat.ParserCreate()
         p.StartElementHandler, p.EndElementHandler = self.begin, self.end
@@ -54,15 +57,19 @@ class XmlReader:
         p.StartDoctypeDeclHandler = p.EntityDeclHandler = self.refuse_document_type
 
     def fail(self, why):
+        """Raises ValueError with the line that is read."""
         raise ValueError("%s in line %d" % (why, self.parser.CurrentLineNumber))
 
     def refuse_document_type(self, *_):
+        """Refuses the file."""
         self.fail("a document type, which could define entities: remove it")
 
     def set_comment(self, text):
+        """Keeps a comment for the next element."""
         self.comment = text.strip()[:MAX_NAME]
 
     def begin(self, tag, attributes):
+        """Adds an element, within the limits."""
         self.depth += 1
         if self.depth > MAX_DEPTH:
             self.fail("elements nested deeper than %d" % MAX_DEPTH)
@@ -74,10 +81,12 @@ class XmlReader:
         self.comment = ""
 
     def end(self, _):
+        """Leaves an element; the comment before it has no effect any more."""
         self.depth -= 1
         self.comment = ""
 
     def read(self, raw):
+        """Returns the elements of a file, each before those inside it."""
         if len(raw) > MAX_FILE:
             raise ValueError("larger than %d bytes" % MAX_FILE)
         try:
@@ -90,6 +99,7 @@ class XmlReader:
 
 
 def is_gator_list(head):
+    """True if @head begins a file of gator."""
     return LIST.search(head) is not None
 
 
@@ -102,6 +112,7 @@ class Unit:
     """A processor or box of pmus.xml."""
 
     def __init__(self, attributes, uncore):
+        """Keeps the attributes of a PMU."""
         self.id = attributes.get("id", "")
         self.title = attributes.get("core_name") or self.id
         self.set = attributes.get("counter_set") or self.id
@@ -111,6 +122,7 @@ class Unit:
         self.cpuids = [attributes["cpuid"]] if "cpuid" in attributes else []
 
     def table_name(self):
+        """Returns the name of its table: its title in letters, digits and `_`."""
         return re.sub(r"[^a-z0-9_]+", "_", self.title.lower().replace("+", "plus"))
 
 
@@ -142,12 +154,14 @@ class GatorList:
     """The elements of a file while they are read."""
 
     def __init__(self, reading, elements):
+        """Prepares to read the elements of one file."""
         self.reading, self.elements = reading, elements
         self.unit = reading.model.unit
         self.sheet = None
         self.options = []           # words of the option set at hand
 
     def read(self):
+        """Reads the categories of the unit, or all if it is unknown."""
         wanted = True
         for e in self.elements:
             if e.tag == "category":
@@ -165,11 +179,13 @@ class GatorList:
                                         "%s in line %d" % (why.why, e.line))
 
     def find_sheet(self):
+        """Returns the sheet, which is made at first use."""
         if self.sheet is None:
             self.sheet = self.reading.get_sheet(self.reading.model.name, self.make_sheet)
         return self.sheet
 
     def make_sheet(self):
+        """Makes the sheet of the unit."""
         m, u = self.reading.model, self.unit
         title = make_table_title(m.name, clean_description(u.title if u else m.folder)[:100])
         old = u is not None and not u.profile.startswith(("8", "9"))
@@ -177,40 +193,43 @@ class GatorList:
         known = self.reading.processor
         uses = known.cores[""][1] if known and known.cores else [
             "any.unit" if uncore else "arm.core7" if old else "arm.core"]
-        b = Sheet(m.name, title, uses)
-        b.source = m.source
-        b.uncore, b.unit = uncore, u.set if uncore else ""
-        b.device = u.id if uncore else find_device(m.name, u, old)
+        sheet = Sheet(m.name, title, uses)
+        sheet.source = m.source
+        sheet.uncore, sheet.unit = uncore, u.set if uncore else ""
+        sheet.device = u.id if uncore else find_device(m.name, u, old)
         if not uncore:
             self.reading.cores[""] = m.name
-            b.aliases += ["armv8_" + m.name] if not old and m.name.startswith(FAMILIES) else []
-            b.aliases += self.reading.processor.alias if self.reading.processor else []
+            sheet.aliases += ["armv8_" + m.name] if not old and m.name.startswith(FAMILIES) else []
+            sheet.aliases += self.reading.processor.alias if self.reading.processor else []
         for cpuid in u.cpuids if u else ():
-            self.match_core(b, cpuid, "arm" if old else "arm64")
+            self.match_core(sheet, cpuid, "arm" if old else "arm64")
         for what in self.reading.processor.host_matches() if self.reading.processor else ():
-            add_match(b, what)
-        return b
+            add_match(sheet, what)
+        return sheet
 
-    def match_core(self, b, cpuid, arch):
+    def match_core(self, sheet, cpuid, arch):
+        """Adds the core with gator's id @cpuid to the machines of @sheet."""
         m = re.fullmatch(r"0x([0-9a-fA-F]{2})([0-9a-fA-F]{3})", cpuid)
         if not m:
             self.reading.report_refusal("-", "cpuid", "expected 0x, two digits of an implementer "
                                         "and three of a part, got '%s'" % cpuid[:40])
             return
-        add_match(b, {"arch": arch, "value": int(m[1], 16) << 24 | int(m[2], 16) << 4,
+        add_match(sheet, {"arch": arch, "value": int(m[1], 16) << 24 | int(m[2], 16) << 4,
                       "mask": 0xFF00FFF0})
 
     # ---- options: a set of values that are added to the number of an event
 
     def begin_options(self, e):
-        b = self.find_sheet()
+        """Begins a group of unit masks."""
+        sheet = self.find_sheet()
         name = make_word(e.get("name")).lower() or "option"
-        if any(g.name == name for g in b.groups):
+        if any(g.name == name for g in sheet.groups):
             raise RefusedValue("option_set", "a second set of this name: rename it")
         self.options = []
-        b.groups.append(MaskGroup(name, "code", self.options, True))
+        sheet.groups.append(MaskGroup(name, "code", self.options, True))
 
     def add_option(self, e):
+        """Adds a mask to the group that was begun."""
         if len(self.options) >= MAX_OPTIONS:
             raise RefusedValue("option", "more than %d options" % MAX_OPTIONS)
         self.options.append((make_word(e.get("name")).lower(),
@@ -219,53 +238,56 @@ class GatorList:
     # ---- events
 
     def add_event(self, e):
-        b = self.find_sheet()
+        """Adds a row for an event with a number."""
+        sheet = self.find_sheet()
         text = e.get("event")
         if not text:
             raise RefusedValue("event", "a counter that only gator has, without a number: left out")
         code = parse_number(text, "event")
-        if code > b.at["code"].max:
+        if code > sheet.at["code"].max:
             raise RefusedValue("event", "expected an event number of at most %#x, got '%s'"
-                               % (b.at["code"].max, text[:40]))
-        if code == CYCLE_COUNTER and e.get("counter") and "long" in b.at:
+                               % (sheet.at["code"].max, text[:40]))
+        if code == CYCLE_COUNTER and e.get("counter") and "long" in sheet.at:
             self.reading.report_note(e.get("name")[:MAX_NAME], "event",
                                      "gator's number of the cycle counter: 0x11 is the event's")
             return
-        name, given = self.find_name(b, e, code)
-        general = self.list_counters(b)
-        on = 0 if b.uncore else general | 1 << 31 if code == CYCLES and "long" in b.at else general
+        name, given = self.find_name(sheet, e, code)
+        general = self.list_counters(sheet)
+        on = 0 if sheet.uncore else general
+        if not sheet.uncore and code == CYCLES and "long" in sheet.at:
+            on = general | 1 << 31
         desc = clean_description(e.get("description"))
         row = Entry(name, desc, on, [("code", code)], 0, self.reading.file)
         if e.get("option_set"):
             row.groups = (make_word(e.get("option_set")).lower(),)
-        b.add_row(row)
+        sheet.add_row(row)
         if not given:
-            b.titled.add(name)
-        self.reading.counts["uncore" if b.uncore else "core"] += 1
+            sheet.titled.add(name)
+        self.reading.counts["uncore" if sheet.uncore else "core"] += 1
 
     ELEMENTS = {"option_set": begin_options, "option": add_option, "event": add_event}
 
-    def list_counters(self, b):
+    def list_counters(self, sheet):
         """The set of general counters, whose number pmus.xml may give."""
         n = self.unit.counters if self.unit else ""
         return (1 << int(n)) - 1 if n.isdecimal() and 0 < len(n) < 3 and 0 < int(n) < 31 else \
-            b.known & 0x7FFFFFFF
+            sheet.known & 0x7FFFFFFF
 
-    def find_name(self, b, e, code):
+    def find_name(self, sheet, e, code):
         """Returns (name of an event, False if it is made of the title)."""
         name = e.comment if MNEMONIC.fullmatch(e.comment) else ""
-        if not name and not b.uncore and ("long" in b.at or code < COMMON):
+        if not name and not sheet.uncore and ("long" in sheet.at or code < COMMON):
             name = read_codes().get(code, "")
         if not name and code == CYCLE_COUNTER and e.get("counter"):
             name = "CYCLE_COUNTER"
         if not name and MNEMONIC.fullmatch(e.get("name")):
             name = e.get("name")
-        if name and pt.fold(name) not in b.seen:
+        if name and pt.fold(name) not in sheet.seen:
             return name, True
         name = make_word("%s %s" % (e.get("title"), e.get("name")))
         if not name:
             raise RefusedValue("name", "expected a name or a title")
-        return (name if pt.fold(name) not in b.seen else "%s_0x%x" % (name, code)), False
+        return (name if pt.fold(name) not in sheet.seen else "%s_0x%x" % (name, code)), False
 
 
 def find_device(name, unit, old):
@@ -276,6 +298,7 @@ def find_device(name, unit, old):
 
 
 def parse_number(text, key):
+    """Parses a number of an attribute."""
     if not NUMBER.fullmatch(text):
         raise RefusedValue(key, "expected a number such as 0x1d, got '%s'" % text[:40])
     return int(text, 0)
@@ -290,6 +313,7 @@ list_date = ""          # YYYY-MM of the lists; empty if unknown
 
 
 def make_source_text(file):
+    """Returns the source of a table: the file, and the date of its copy."""
     text = "ARM-software/gator %s" % file
     return "%s, %s" % (text, list_date) if list_date else text
 

@@ -28,6 +28,7 @@ class Processor:
     """A section with `list`, or the section of an architecture."""
 
     def __init__(self, part):
+        """Reads the statements about a processor."""
         self.section = part.name
         self.names, self.linux, self.libpfm, self.alias = [], [], [], []
         self.cores = {}         # name, '' for the only one -> (small, sections)
@@ -46,6 +47,7 @@ class Processor:
                 self.matches.append(words)
 
     def on_list(self, words):
+        """Keeps the names of its lists, and names in other projects."""
         for w in words:
             key, equals, value = w.partition("=")
             if equals:
@@ -54,6 +56,7 @@ class Processor:
                 self.names.append(key)
 
     def on_core(self, words):
+        """Keeps a kind of core: big or small, and the sections for its table."""
         kind, pairs = words[0], dict(w.split("=", 1) for w in words[1:])
         sections = [s for s in pairs.get("use", "").split(",") if s not in ("", "none")]
         if kind in ("big", "small"):
@@ -63,20 +66,25 @@ class Processor:
         self.libpfm += [pairs["libpfm"]] if "libpfm" in pairs else []
 
     def on_mend(self, words):
+        """Keeps a correction of an event of the list."""
         name, *values, reason = words
         pairs = [v.split("=", 1) for v in values]
         self.mends.append((name, [(key, int(value, 0)) for key, value in pairs], reason))
 
     def on_boxes(self, words):
+        """Keeps the section of its boxes."""
         self.boxes = words[0]
 
     def on_topdown(self, words):
+        """Keeps the section with its rows for PERF_METRICS."""
         self.topdown = words[0]
 
     def on_title(self, words):
+        """Keeps the title of a table."""
         self.titles[words[0]] = words[1]
 
     def on_unit(self, words):
+        """Keeps the keys of a unit."""
         self.units[words[0]] = dict(w.split("=", 1) for w in words[1:])
 
     def host_matches(self):
@@ -90,9 +98,11 @@ class Processor:
         return self.matches
 
     def short_name(self):
+        """Returns the first name as part of a table's name."""
         return self.names[0].replace("-", "_")
 
     def is_hybrid(self):
+        """True if it has several kinds of cores."""
         return "" not in self.cores and bool(self.cores)
 
     def find_core_named(self, small):
@@ -148,6 +158,7 @@ def find_rank(folder):
 
 
 def find_architecture(arch):
+    """Returns the section of an architecture."""
     return find_section("arch." + arch) or find_section("arch.any")
 
 
@@ -158,6 +169,7 @@ def is_small(core):
 
 
 def is_big(core):
+    """True if the core @core of Intel's lists is a big one."""
     p = find_section("intel.core." + core)
     return p is not None and "" in p.cores and not p.cores[""][0]
 
@@ -206,6 +218,7 @@ def find_box_section(family, box):
 
 
 def is_processor(name):
+    """True if the section @name is one of a processor."""
     p = find_section(name)
     return bool(p.names)
 

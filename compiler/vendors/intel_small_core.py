@@ -54,6 +54,7 @@ def parse_table(text):
 
 
 def find_column(rows, folder, core):
+    """Returns the name of the column of @core, "" if the table has none."""
     code = COLUMNS.get(core)
     names = ("%s-%s" % (folder, code), code)
     return next((n for n in names if code and rows and n in rows[0]), "")
@@ -68,6 +69,7 @@ def collect_macros(rows, column):
 
 
 def is_tree(row):
+    """True if @row is a node of the tree of metrics."""
     return row["Key"].isupper()
 
 
@@ -108,6 +110,7 @@ def expand_macros(text, known, depth=0):
         raise RefusedValue("Formula", "macros of macros, more than %d deep" % DEEPEST)
 
     def expand_macro(m):
+        """Returns the text of a macro in parentheses; other words stay."""
         return "( %s )" % expand_macros(known[m[0]], known, depth + 1) if known.get(m[0]) else m[0]
     return MACRO.sub(expand_macro, text)
 
@@ -144,6 +147,7 @@ def add_groups_of_small_cores(items):
 
 
 def assign_groups(e):
+    """Returns metric @e with its level as a group and its threshold in percent."""
     e = dict(e, MetricGroup=";".join(g
                                      for g in (e.get("MetricGroup", ""), "TmaL%s" % e.get("Level"))
                                      if g))

@@ -26,6 +26,7 @@ FIELD_KEYS = (("UMask", "umask"), ("CounterMask", "cmask"), ("Invert", "inv"),
 
 
 def read_linux_lists(reading):
+    """Reads the lists of a model of a Linux tree into sheets."""
     LinuxList(reading).read_files()
 
 
@@ -33,6 +34,7 @@ class LinuxList:
     """A list while it is read."""
 
     def __init__(self, reading):
+        """Prepares to read the files of a model."""
         m = reading.model
         self.reading, self.model = reading, m
         self.intel = m.arch == "x86" and not m.folder.startswith("amd")
@@ -43,6 +45,7 @@ class LinuxList:
         reading.desc = "%s (Linux event list, %s)" % (m.folder, m.arch)
 
     def read_files(self):
+        """Reads all files: events first, then the metrics that use them."""
         self.read_standard()
         for shown, inner, data in self.reading.read_files(
                 sorted(self.model.files, key=lambda f: f[1])):
@@ -68,6 +71,7 @@ class LinuxList:
                             self.standard.setdefault(e[key].lower(), e)
 
     def read_file(self, shown, file, data):
+        """Reads one file, or keeps it until the events are read."""
         if file == "counter.json" and type(data) is not dict:
             self.counters.append((shown, data))
         elif type(data) is not dict:
@@ -105,6 +109,7 @@ class LinuxList:
         return merged
 
     def add_event(self, e, topic, unit):
+        """Adds an event to the sheet of its unit."""
         if not re.fullmatch(r"[A-Za-z0-9_, -]{0,60}", unit):
             raise RefusedValue("Unit", "unknown unit '%s'" % unit[:40])
         if self.intel and unit and not unit.startswith("cpu_"):
@@ -144,6 +149,7 @@ class LinuxList:
     # ---- postponed objects -----------------------------------------------------------------------
 
     def enter_metrics(self):
+        """Adds the metrics that were kept."""
         for shown, e, unit in self.metrics:
             self.reading.file = shown
             sheet = self.find_metric_table(unit)
@@ -160,6 +166,7 @@ class LinuxList:
         return find_table(self.reading, unit) if unit else next(iter(tables.values()))
 
     def enter_groups(self):
+        """Adds the texts of groups of metrics."""
         for shown, data in self.groups:
             self.reading.file = shown
             for group, text in data.items():

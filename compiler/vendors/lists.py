@@ -30,6 +30,7 @@ class Model:
     """The lists of one processor. A source is a path or the bytes themselves."""
 
     def __init__(self, kind, name, folder, files, mapfile=None, standard=(), arch="", inner=""):
+        """Keeps where the lists of a model are; nothing is read."""
         self.kind = kind              # intel, linux, arm, gator, perfspect or pmu
         self.name, self.folder, self.arch = name, folder, arch
         self.files = files            # [(shown path, path below the model's folder, source)]
@@ -47,6 +48,7 @@ class Model:
         return find_processor(self.folder) if self.kind == "intel" else None
 
     def find_alias_names(self):
+        """Returns the names of the model in Linux and libpfm4."""
         known = self.find_processor()
         return [n.replace("-", "_") for n in known.linux[:1]] + known.libpfm if known else []
 
@@ -55,6 +57,7 @@ class FileTree:
     """The files below one path, before they are grouped into models."""
 
     def __init__(self, sep=os.sep, data=None, top=""):
+        """Begins an empty tree of files, or of members of an archive."""
         self.top = top          # the requested folder: names above it are ignored
         self.files = {}         # full path -> shown path
         self.maps = {}          # folder -> (shown path, source) of its mapfile.csv
@@ -65,6 +68,7 @@ class FileTree:
         self.sep, self.data = sep, data         # data: full path -> bytes, in an archive
 
     def get_source(self, full):
+        """Returns what read_source() reads: a path or the bytes of a member."""
         return full if self.data is None else self.data[full]
 
     def find_map_folder(self, folder):
@@ -85,6 +89,7 @@ class FileTree:
             folder = os.path.dirname(folder)
 
     def add_standard(self, folder):
+        """Adds the files of standard events beside the models."""
         names = sorted(os.listdir(folder)) if os.path.isdir(folder) else ()
         paths = [os.path.join(folder, n) for n in names if n.endswith(".json")]
         self.standard += [p for p in paths if p not in self.files and os.path.isfile(p)]
@@ -98,11 +103,13 @@ class ModelFinder:
     """Groups files into models. Calls @problem with unusable ones: (path, reason)."""
 
     def __init__(self, problem):
+        """Begins without models. @problem is called with a path and the reason."""
         self.models = []
         self.problem = problem
         self.bytes = 0
 
     def add_path(self, path):
+        """Adds the models in a file or below a folder."""
         real = os.path.abspath(path)
         if not path:
             self.problem('""', "expected a file or a folder, got an empty name")
@@ -230,6 +237,7 @@ class ModelFinder:
             self.add_gator_models(files, units, sets)
 
     def add_gator_models(self, files, units, sets):
+        """Adds a model for each unit that has a file of events."""
         taken = set()
         for u in units:
             if u.set in sets and u.table_name() not in taken:
@@ -339,10 +347,12 @@ def find_metrics_beside(path):
 
 
 def is_gator_name(name):
+    """True if gator has files of this name."""
     return name == UNITS or re.fullmatch(r"events-[^/]{1,200}\.xml", name) is not None
 
 
 def is_archive(path):
+    """True if the file at @path is a tar archive."""
     import tarfile
     return tarfile.is_tarfile(path)
 
@@ -374,6 +384,7 @@ def make_linux_model(root, folder, files, mapfile, standard):
 
 
 def make_table_name(text):
+    """Returns @text with `_` in place of what no name of a table has."""
     return re.sub(r"[^a-z0-9_]", "_", text.lower())
 
 
@@ -404,6 +415,7 @@ def is_other(head):
 
 
 def guess_arch(folder):
+    """Returns the architecture of a model by the name of its folder."""
     known = find_processor(folder)
     if known and known.section.startswith(("intel.", "amd.")) or folder.startswith("amdzen"):
         return "x86"

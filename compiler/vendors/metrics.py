@@ -91,6 +91,7 @@ def add_intel_metrics(reading, items, file):
 
 
 def add_intel_metric(reading, sheet, e):
+    """Adds a metric of Intel's repository; equal ones are read once."""
     key = marshal.dumps(e)
     m = READ.get(key)
     if m is None:
@@ -115,6 +116,7 @@ READ = {}       # bytes of a metric in its list -> Metric: processors share most
 
 
 def read_metric(e):
+    """Reads a metric of Intel's repository without regard to its table."""
     expression = expand_letters(e)
     texts = [(field, get_text_value(e, key)) for key, field in INTEL_TEXTS]
     values = [(field, quote_text(text)) for field, text in texts if text]
@@ -135,6 +137,7 @@ def read_metric(e):
 
 
 def get_text_value(e, key):
+    """Returns a text of an object within its limit, "" if it is missing."""
     text = e.get(key, "")
     if type(text) is not str:
         raise RefusedValue(key, "expected a text")
@@ -165,6 +168,7 @@ def expand_letters(e, keys=("Events", "Constants"), what="Name"):
         text = text.replace(old, "old__%d" % i)
 
     def spell_name(name):
+        """Returns the event of a letter; `[0]` asks for one unit alone."""
         if name.endswith("[0]"):        # the count of the first unit alone
             return names.get(name[:-3], name[:-3]) + ":one_unit"
         return names.get(name, name)
@@ -181,6 +185,7 @@ def add_linux_metrics(reading, items, file):
 
 
 def add_linux_metric(reading, sheet, e):
+    """Adds a metric of a Linux tree."""
     draft = EventDraft(sheet, e.get("MetricName", ""), e)
     if e.get("ScaleUnit", "").strip():
         draft.parse_scale()

@@ -7,6 +7,7 @@ import sys
 
 
 def format_size(n):
+    """Formats a number of bytes."""
     return "%d B" % n if n < 1024 else "%.1f KiB" % (n / 1024) if n < 1 << 20 else "%.1f MiB" % (
         n / (1 << 20))
 
@@ -15,10 +16,12 @@ class ProgressBar:
     """Progress on a terminal; no output elsewhere."""
 
     def __init__(self, n):
+        """Prepares a bar of @n steps, which only a terminal shows."""
         self.n, self.done = n, 0
         self.on = sys.stderr.isatty() and n > 1
 
     def show_step(self, name):
+        """Shows one step more, with the name of its model."""
         self.done += 1
         if self.on:
             wide = max(10, min(40, shutil.get_terminal_size().columns - 40))
@@ -28,6 +31,7 @@ class ProgressBar:
             sys.__stderr__.flush()
 
     def clear_line(self):
+        """Removes the bar."""
         if self.on:
             sys.__stderr__.write("\r\033[K")
             sys.__stderr__.flush()
@@ -50,12 +54,15 @@ class EscapedStream:
     """A stream that escapes control characters of terminals."""
 
     def __init__(self, stream):
+        """Writes to @stream."""
         self.stream = stream
 
     def write(self, text):
+        """Writes @text with control characters made visible."""
         return self.write_guarded(self.stream.write, text.translate(VISIBLE))
 
     def flush(self):
+        """Flushes the stream."""
         self.write_guarded(self.stream.flush)
 
     def write_guarded(self, act, *args):
@@ -68,6 +75,7 @@ class EscapedStream:
             raise OutputClosed(why.errno) from why
 
     def __getattr__(self, name):
+        """Returns other members of the stream."""
         return getattr(self.stream, name)
 
 
@@ -75,18 +83,22 @@ class Output:
     """Writes messages, as text or JSON."""
 
     def __init__(self, as_json, verbose=False):
+        """Prints JSON or text."""
         self.json, self.verbose = as_json, verbose
 
     def print_json(self, what):
+        """Prints one object as a line."""
         print(json.dumps(what, ensure_ascii=True, sort_keys=True))
 
     def print_problem(self, path, why):
+        """Prints why a path is left out."""
         if self.json:
             self.print_json({"problem": {"path": path, "reason": why}})
         else:
             print(escape_line(path, why), file=sys.stderr)
 
     def print_unchanged(self, path):
+        """Prints that the image at @path is up to date."""
         if self.json:
             self.print_json({"summary": {"path": path, "unchanged": 1}})
         else:
@@ -142,6 +154,7 @@ class Output:
                   file=sys.stderr)
 
     def print_summary(self, done, size, seconds, where):
+        """Prints what the import has made."""
         total = {k: sum(r[k] for r in done) for k in ("core", "uncore", "metrics")}
         refused = sum(len(r["refused"]) for r in done)
         fresh = sum(r["state"] == "unchanged" for r in done)

@@ -28,10 +28,12 @@ NAMES = {"event": "code"}
 
 
 def is_perfspect_list(head):
+    """True if @head begins a list of PerfSpect."""
     return LIST.search(head) is not None
 
 
 def read_perfspect_lists(reading):
+    """Reads the lists of a model of PerfSpect into sheets."""
     for shown, inner, source in sorted(reading.model.files, key=lambda f: f[1]):
         reading.file = shown
         try:
@@ -46,12 +48,13 @@ def read_perfspect_lists(reading):
         except (ValueError, OSError) as why:
             reading.report_refusal("-", "-", str(why))
             reading.damaged = True
-    for b in reading.builders.values():
+    for sheet in reading.builders.values():
         for what in reading.processor.host_matches() if reading.processor else ():
-            add_match(b, what)
+            add_match(sheet, what)
 
 
 def read_events(reading, text):
+    """Reads a list of events, one a line."""
     for number, line in enumerate(text.splitlines(), 1):
         line = line.strip()
         if not line or line.startswith("#"):
@@ -64,11 +67,13 @@ def read_events(reading, text):
 
 
 def find_event_name(line):
+    """Returns the name in a line for messages."""
     m = NAME.search(line[:MAX_LINE])
     return m[1][:MAX_NAME] if m else line[:40]
 
 
 def read_line(reading, line):
+    """Adds the event of a line. Events of the kernel are omitted."""
     if len(line) > MAX_LINE:
         raise RefusedValue("-", "a line of more than %d characters" % MAX_LINE)
     m = EVENT.fullmatch(line.rstrip(",;"))
@@ -88,18 +93,20 @@ def read_line(reading, line):
     add_event(reading, find_sheet(reading, m[1]), name[1], NAME.sub("", m[2]))
 
 
-def add_event(reading, b, name, terms):
-    values = read_terms(b, terms)
-    row = next((r for r in b.rows if r.name == name), None)
+def add_event(reading, sheet, name, terms):
+    """Adds a row, unless the sheet has it already."""
+    values = read_terms(sheet, terms)
+    row = next((r for r in sheet.rows if r.name == name), None)
     if row is not None:
         if sorted(row.values) != sorted(values):
             raise RefusedValue("name", "the list has this name twice, with other values")
         return
-    b.add_row(Entry(name, "", None if b.known else 0, values, 0, reading.file))
-    reading.counts["uncore" if b.uncore else "core"] += 1
+    sheet.add_row(Entry(name, "", None if sheet.known else 0, values, 0, reading.file))
+    reading.counts["uncore" if sheet.uncore else "core"] += 1
 
 
-def read_terms(b, text):
+def read_terms(sheet, text):
+    """Returns the values of field=number terms."""
     terms = [t for t in text.split(",") if t.strip()]
     if len(terms) > MAX_FIELDS:
         raise RefusedValue("-", "more than %d fields" % MAX_FIELDS)
@@ -109,11 +116,11 @@ def read_terms(b, text):
         if not m:
             raise RefusedValue("-", "expected field=number, got '%s'" % term[:40])
         field, value = NAMES.get(m[1], m[1]), int(m[2], 0)
-        if field not in b.at:
+        if field not in sheet.at:
             raise RefusedValue(m[1], "this unit has no field '%s'" % m[1])
-        if value > b.at[field].max:
+        if value > sheet.at[field].max:
             raise RefusedValue(m[1], "0x%x does not fit the %d bits of '%s'" % (
-                value, b.at[field].width, m[1]))
+                value, sheet.at[field].width, m[1]))
         if value or field == "code":
             values.append((field, value))
     return values
@@ -126,36 +133,38 @@ def find_sheet(reading, unit):
     name = reading.model.name if unit == "cpu" else "%s_%s" % (reading.model.name, device)
 
     def make_sheet():
+        """Makes the sheet of a unit."""
         unit_of = (known and known.units.get(device)) or reading.arch.units.get(device, {})
         uses = unit_of.get("use", "any.unit").split(",") if unit != "cpu" else (
             known.cores[""][1] if known else reading.arch.cores[""][1])
-        b = Sheet(name, make_table_title(reading.model.name, reading.model.name), uses)
-        b.source = "intel/PerfSpect %s" % reading.model.folder
-        b.uncore, b.unit = unit != "cpu", "" if unit == "cpu" else device
-        b.device = "cpu" if unit == "cpu" else device
+        sheet = Sheet(name, make_table_title(reading.model.name, reading.model.name), uses)
+        sheet.source = "intel/PerfSpect %s" % reading.model.folder
+        sheet.uncore, sheet.unit = unit != "cpu", "" if unit == "cpu" else device
+        sheet.device = "cpu" if unit == "cpu" else device
         if unit == "cpu":
-            b.perf_type = 4
+            sheet.perf_type = 4
             reading.cores[""] = name
-        return b
+        return sheet
     return reading.get_sheet(name, make_sheet)
 
 
 # ---- metrics -------------------------------------------------------------------------------------
 
 def read_metric(reading, e):
+    """Adds a metric, if the lists have all its events."""
     name, expression = e.get("name"), e.get("expression")
     if type(name) is not str or type(expression) is not str:
         raise RefusedValue("name", "expected texts for name and expression")
     if not reading.cores:
         raise RefusedValue("expression", "no events were read that it could use")
-    b = reading.builders[reading.cores[""]]
-    names = {row.name for sheet in reading.builders.values() for row in sheet.rows}
+    sheet = reading.builders[reading.cores[""]]
+    names = {row.name for other in reading.builders.values() for row in other.rows}
     for used in REFERENCE.findall(expression):
         if used not in names:
             reading.report_note(name[:MAX_NAME], "expression",
                                 "left out: it needs %s, which no list has" % used[:60])
             return
     word = re.sub(r"[^a-z0-9]+", "_", name.lower().replace("%", " percent "))[:MAX_NAME].strip("_")
-    d = EventDraft(b, word, e)
+    draft = EventDraft(sheet, word, e)
     formula = REFERENCE.sub(lambda m: "'%s'" % m[1], expression)
-    add_metric_row(reading, d, word, name, rewrite_formula(formula, "own"), "own")
+    add_metric_row(reading, draft, word, name, rewrite_formula(formula, "own"), "own")

@@ -55,6 +55,7 @@ def read_product(reading, data):
 
 
 def parse_release(data):
+    """Returns the month and year of a file, for the source of its table."""
     document = data.get("document")
     stamp = document.get("timestamp") if type(document) is dict else ""
     m = re.match(r"(\d\d \w{3}) [\d:]+ (\d{4})", stamp if type(stamp) is str else "")
@@ -64,6 +65,7 @@ def parse_release(data):
 # ---- cores ---------------------------------------------------------------------------------------
 
 def read_core(reading, data, product, source):
+    """Reads the events and metrics of a core."""
     sheet = find_core_table(reading, product)
     if source not in sheet.source:
         sheet.source = "%s; %s" % (sheet.source, source) if sheet.source else source
@@ -76,9 +78,11 @@ def read_core(reading, data, product, source):
 
 
 def find_core_table(reading, product):
+    """Returns the sheet of the core."""
     m = reading.model
 
     def make_sheet():
+        """Makes the sheet of the core."""
         sheet = Sheet(m.name, make_table_title(m.name,
                                                clean_description(product["product_name"])[:100]),
                       ["arm.core"])
@@ -98,6 +102,7 @@ def find_core_table(reading, product):
 
 
 def match_product(reading, sheet, product):
+    """Adds the machines with the product's implementer and part."""
     implementer, part = product.get("implementer"), product.get("part_num")
     if all(type(t) is str and re.fullmatch("0x[0-9a-fA-F]{1,3}", t) for t in (implementer, part)):
         value = int(implementer, 16) << 24 | int(part, 16) << 4
@@ -117,6 +122,7 @@ def list_object_items(reading, data, key):
 
 
 def make_event_name(e):
+    """Returns the name of object @e if it can be one."""
     name = e["name"].strip()
     if not name or len(name) > MAX_NAME or not name.isprintable():
         raise RefusedValue("name", "too long, or cannot be printed")
@@ -124,6 +130,7 @@ def make_event_name(e):
 
 
 def get_event_code(e, limit):
+    """Returns the code of object @e."""
     code = e.get("code")
     if type(code) is not str or not re.fullmatch("0x[0-9a-fA-F]{1,8}", code):
         raise RefusedValue("code", "'%s' is not a number" % str(code)[:20])
@@ -141,6 +148,7 @@ def make_event_text(e):
 
 
 def read_event(reading, sheet, e):
+    """Adds an event of the core. A second list may repeat it."""
     name, code = make_event_name(e), get_event_code(e, sheet.at["code"].max)
     if type(e.get("accesses")) is list and "PMU" not in e["accesses"]:
         reading.report_note(name, "accesses", "an event of the trace unit alone: left out")
@@ -161,6 +169,7 @@ def read_event(reading, sheet, e):
 # ---- metrics -------------------------------------------------------------------------------------
 
 def read_metrics(reading, sheet, data, spell=None):
+    """Adds the metrics of a core; @spell spells names of events."""
     groups = read_metric_groups(reading, sheet, data)
     tree = read_decision_tree(data)
     seen = {row.name for row in sheet.rows}
@@ -211,6 +220,7 @@ def read_decision_tree(data):
 
 
 def read_metric(reading, sheet, e, groups, tree, spell):
+    """Adds a metric with its groups and its place in the decision tree."""
     formula = e.get("formula")
     if type(formula) is not str:
         raise RefusedValue("formula", "missing")
@@ -239,9 +249,11 @@ def read_metric(reading, sheet, e, groups, tree, spell):
 # ---- meshes --------------------------------------------------------------------------------------
 
 def read_mesh(reading, data, product, source):
+    """Reads the components of a mesh."""
     m = reading.model
 
     def make_sheet():
+        """Makes the sheet of the mesh."""
         sheet = Sheet("arm_" + m.name, "Arm " + clean_description(product["product_name"])[:100],
                       ["arm.cmn"])
         sheet.device, sheet.unit, sheet.uncore = "arm_cmn", "arm_cmn", True
@@ -269,6 +281,7 @@ def read_mesh(reading, data, product, source):
 
 
 def read_mesh_event(reading, sheet, node, e):
+    """Adds an event of a node of the mesh."""
     if e["name"] == MESH_CYCLES:
         return
     name, code = make_event_name(e), get_event_code(e, sheet.at["eventid"].max)
@@ -287,6 +300,7 @@ def read_mesh_metrics(reading, sheet, component):
     events = {row.name for row in sheet.rows}
 
     def read_mesh_metric(e):
+        """Adds a metric of the component."""
         formula = e.get("formula")
         if type(formula) is not str:
             raise RefusedValue("formula", "missing")
@@ -299,6 +313,7 @@ def read_mesh_metrics(reading, sheet, component):
         chosen = get_filter_number(component, e["name"])
 
         def spell_name(name):
+            """Spells an event with the filter of the metric."""
             if name == MESH_CYCLES:
                 return MESH_CYCLE_EVENT
             return "%s:occupid=%d" % (name, chosen) if chosen else name

@@ -28,6 +28,7 @@ class RefusedValue(Exception):
     """A row that cannot be represented: the key and the reason."""
 
     def __init__(self, key, why):
+        """Refuses the value of @key: @why."""
         super().__init__(key, why)
         self.key, self.why = key, why
 
