@@ -23,8 +23,6 @@ import errno
 import fnmatch
 import hashlib
 import os
-import pickle
-import select
 import signal
 import sys
 import time
@@ -67,6 +65,7 @@ class Options:
     """The command line. Raises ValueError for invalid combinations."""
 
     def __init__(self, argv):
+        """Parses the arguments @argv."""
         self.paths, self.cpu, self.output = [], [], None
         self.json = self.force = self.facts = self.verbose = False
         self.text = None
@@ -121,6 +120,7 @@ class ImportRun:
     """State that the models of one import share."""
 
     def __init__(self, opt, models):
+        """Decides where images go."""
         self.models = models
         self.force, self.byteorder = opt.force, opt.byteorder
         out = opt.output
@@ -292,92 +292,58 @@ def end_with_parent():
 
 def set_up_worker(parent):
     """Sets the signals of a worker of process @parent."""
-    # removes an unfinished temporary file
-    signal.signal(signal.SIGTERM, exit_on_signal)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.SIG_IGN)    # the parent process stops its workers
     end_with_parent()
     if os.getppid() != parent:      # the parent had ended before the request
         os._exit(1)
 
 
-def divide_models(models, jobs):
-    """Divides the numbers of models among jobs: in the order of the heads, so that a worker, which
-    caches words, gets similar ones, and with about equal sizes."""
-    total, before, out = sum(m.size for m in models) + 1, 0, [[] for _ in range(jobs)]
-    for i in sorted(range(len(models)), key=lambda i:
-                    (find_rank(models[i].folder), models[i].name)):
-        out[(before + models[i].size // 2) * jobs // total].append(i)
-        before += models[i].size
-    return [share for share in out if share]
+def order_models(models):
+    """Returns the numbers of models in the order of the heads: a worker, which caches words, gets
+    similar ones after each other."""
+    return sorted(range(len(models)), key=lambda i: (find_rank(models[i].folder), models[i].name))
 
 
-class Worker:
-    """A process that imports some of the models and returns the results."""
-
-    def __init__(self, share):
-        self.left = len(share)
-        reading, writing = os.pipe()
-        parent, self.pid = os.getpid(), os.fork()
-        if self.pid == 0:
-            os.close(reading)
-            run_worker(share, writing, parent)
-        os.close(writing)
-        self.file = open(reading, "rb")
-
-    def collect_results(self, wait):
-        """Yields the results that arrived; with @wait, all remaining ones."""
-        while self.left and (wait or select.select([self.file], (), (), 0)[0]):
-            try:
-                yield pickle.load(self.file)
-            except EOFError:
-                raise ChildProcessError(errno.ECHILD,
-                                        "a process that reads lists has ended early") from None
-            self.left -= 1
-
-    def wait_for_end(self):
-        """Waits for the worker's end."""
-        if self.left:
-            os.kill(self.pid, signal.SIGTERM)
-        self.file.close()
-        os.waitpid(self.pid, 0)
-
-
-def run_worker(share, writing, parent):
-    """The main function of a worker."""
-    status = 1
+def import_in_worker(index):
+    """Imports one model in a worker. Returns the result."""
+    # The exception removes an unfinished temporary file.
+    signal.signal(signal.SIGTERM, exit_on_signal)
     try:
-        set_up_worker(parent)
-        with open(writing, "wb") as out:
-            for result in map(import_model, share):
-                pickle.dump(result, out, pickle.HIGHEST_PROTOCOL)
-                out.flush()
-        status = 0
+        return import_model(index)
+    except SystemExit:      # the pool would go on with the next model
+        os._exit(1)
     finally:
-        os._exit(status)
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 def import_models(models, jobs):
-    """Yields the results of all models as they arrive. This process imports its share."""
+    """Yields the results of all models as they arrive."""
+    order = order_models(models)
     if jobs < 2 or len(models) < 3 or sum(m.size for m in models) < 1 << 20:
-        yield from map(import_model, divide_models(models, 1)[0])
+        yield from map(import_model, order)
         return
-    own, *others = divide_models(models, jobs)
-    workers = []
+    # imported here, because it takes as long as a small list
+    import multiprocessing
+    from concurrent.futures import ProcessPoolExecutor
+    from concurrent.futures.process import BrokenProcessPool
     # Workers ignore Ctrl-C, also while they start.
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    pool = ProcessPoolExecutor(jobs, multiprocessing.get_context("fork"), set_up_worker,
+                               (os.getpid(),))
     try:
-        for share in others:
-            workers.append(Worker(share))
+        results = pool.map(import_in_worker, order, chunksize=1 + len(order) // (jobs * 8))
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-        for index in own:
-            yield import_model(index)
-            for w in workers:
-                yield from w.collect_results(False)
-        for w in workers:
-            yield from w.collect_results(True)
+        yield from results
+    except BaseException as why:
+        for worker in multiprocessing.active_children():
+            worker.terminate()
+        if isinstance(why, BrokenProcessPool):
+            raise ChildProcessError(errno.ECHILD,
+                                    "a process that reads lists has ended early") from None
+        raise
     finally:
-        for w in workers:
-            w.wait_for_end()
+        pool.shutdown(cancel_futures=True)
 
 
 def import_all(run, jobs, say, start):
