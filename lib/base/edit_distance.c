@@ -8,8 +8,8 @@ static unsigned get_minimum(unsigned a, unsigned b)
 
 /* Computes the distances between all prefixes of @a and @b, one row for each prefix of @a. A swap
  * of neighbours adds to a distance two rows before. */
-unsigned base_get_edit_distance(const unsigned char *a, unsigned n, const unsigned char *b,
-                                unsigned m, unsigned limit)
+unsigned base_compute_edit_distance(const unsigned char *a, unsigned n, const unsigned char *b,
+                                    unsigned m, unsigned limit)
 {
 	unsigned char rows[3][EDIT_DISTANCE_MAX + 1], *before = rows[0], *last = rows[1],
 						      *now = rows[2];

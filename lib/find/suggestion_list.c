@@ -72,7 +72,8 @@ unsigned pfmi_find_compute_name_cost(const struct folded_name *token, const char
 {
 	struct folded_name f = pfmi_find_fold_text(pfmi_base_make_slice(name));
 	unsigned limit = get_distance_limit(token->length),
-		 d = base_get_edit_distance(token->chars, token->length, f.chars, f.length, limit);
+		 d = base_compute_edit_distance(token->chars, token->length, f.chars, f.length,
+	                                        limit);
 
 	if (d <= limit && d < token->length)
 		return d;

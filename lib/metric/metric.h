@@ -57,7 +57,7 @@ struct metric_list {
 
 /* Adds the metric called @text to @out, or the metrics of the group called @text.
  * PFMLIB_ERR_NOTFOUND if both are missing. (lib/metric/names.c) */
-int pfmi_metric_find_by_name(const struct pfm_ctx *ctx, const char *text, struct metric_list *out);
+int pfmi_metric_add_by_name(const struct pfm_ctx *ctx, const char *text, struct metric_list *out);
 int pfmi_metric_find_group(const struct pfm_ctx *ctx, const char *text, struct metric_list *out);
 
 /* Metric @event of @pmu. PFMLIB_ERR_INVAL for an unknown row, PFMLIB_ERR_NOTFOUND for a row that is

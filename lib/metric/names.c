@@ -21,7 +21,7 @@ static int add_metric_ref(struct metric_list *list, unsigned pmu, uint32_t row)
 	return PFMLIB_SUCCESS;
 }
 
-int pfmi_metric_find_by_name(const struct pfm_ctx *ctx, const char *text, struct metric_list *out)
+int pfmi_metric_add_by_name(const struct pfm_ctx *ctx, const char *text, struct metric_list *out)
 {
 	struct spec spec;
 	unsigned pmu;

@@ -50,7 +50,7 @@ static int add_named_text(struct pfm_plan *p, const char *text, unsigned request
 {
 	pfm_error_t mine = PFM_INIT(mine);
 	struct metric_list list = { 0 };
-	int rc = pfmi_metric_find_by_name(p->ctx, text, &list);
+	int rc = pfmi_metric_add_by_name(p->ctx, text, &list);
 
 	if (rc == PFMLIB_ERR_NOTFOUND && pfmi_plan_add_event_text(p, text, request, 0, &mine)) {
 		rc = pfmi_metric_find_group(p->ctx, text, &list);

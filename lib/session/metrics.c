@@ -23,7 +23,7 @@ int pfmi_session_add_metrics(struct session_builder *o, const char *text)
 	struct pfm_session *s = o->session;
 	struct metric_list list = { 0 };
 	struct session_metric *all = NULL;
-	int rc = pfmi_metric_find_by_name(s->ctx, text, &list);
+	int rc = pfmi_metric_add_by_name(s->ctx, text, &list);
 
 	if (rc == PFMLIB_ERR_NOTFOUND)
 		rc = pfmi_metric_find_group(s->ctx, text, &list);

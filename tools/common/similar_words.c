@@ -28,7 +28,7 @@ static unsigned count_mistakes(const char *word, const char *known, unsigned lim
 
 	if (n >= 2 && strncasecmp(known, word, n) == 0)
 		return 1;
-	return n && m ? base_get_edit_distance(a, n, b, m, limit) : limit + 1;
+	return n && m ? base_compute_edit_distance(a, n, b, m, limit) : limit + 1;
 }
 
 int find_closest_word(const char *word, const char *const *words)

@@ -43,7 +43,8 @@ static void random_words_agree_with_the_definition(void **state)
 		random_word(&seed, a, &n);
 		random_word(&seed, b, &m);
 		expected = get_minimum(by_definition(a, n, b, m), limit + 1);
-		got = base_get_edit_distance((unsigned char *)a, n, (unsigned char *)b, m, limit);
+		got = base_compute_edit_distance((unsigned char *)a, n, (unsigned char *)b, m,
+		                                 limit);
 		if (got != expected)
 			fail_msg("%.*s, %.*s: expected %u, got %u", (int)n, a, (int)m, b, expected,
 			         got);
@@ -57,9 +58,9 @@ static void words_of_the_greatest_length_have_a_distance(void **state)
 	(void)state;
 	memset(a, 'a', sizeof(a));
 	memset(b, 'b', sizeof(b));
-	assert_int_equal(base_get_edit_distance(a, sizeof(a), b, sizeof(b), 200),
+	assert_int_equal(base_compute_edit_distance(a, sizeof(a), b, sizeof(b), 200),
 	                 EDIT_DISTANCE_MAX);
-	assert_int_equal(base_get_edit_distance(a, sizeof(a), a, 0, 200), EDIT_DISTANCE_MAX);
+	assert_int_equal(base_compute_edit_distance(a, sizeof(a), a, 0, 200), EDIT_DISTANCE_MAX);
 }
 
 UNIT(base_edit_distance, cmocka_unit_test(random_words_agree_with_the_definition),

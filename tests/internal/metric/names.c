@@ -77,8 +77,8 @@ static void metrics_are_found_by_name(void **state)
 	struct metric_list list = { 0 };
 
 	(void)state;
-	assert_int_equal(pfmi_metric_find_by_name(ctx, "hardware::ipc", &list), PFMLIB_SUCCESS);
-	assert_int_equal(pfmi_metric_find_by_name(ctx, "HARDWARE::GHZ", &list), PFMLIB_SUCCESS);
+	assert_int_equal(pfmi_metric_add_by_name(ctx, "hardware::ipc", &list), PFMLIB_SUCCESS);
+	assert_int_equal(pfmi_metric_add_by_name(ctx, "HARDWARE::GHZ", &list), PFMLIB_SUCCESS);
 	assert_int_equal(list.n_metrics, 2);
 	assert_true(table_get_row(context_get_pmu_table(ctx, list.refs[1].pmu), list.refs[1].row)
 	                    ->flags &
@@ -88,13 +88,13 @@ static void metrics_are_found_by_name(void **state)
 	                            "ghz"),
 	                 0);
 	/* Events, groups and unknown names are not metrics; the list stays unchanged. */
-	assert_int_equal(pfmi_metric_find_by_name(ctx, "hardware::cycles", &list),
+	assert_int_equal(pfmi_metric_add_by_name(ctx, "hardware::cycles", &list),
 	                 PFMLIB_ERR_NOTFOUND);
-	assert_int_equal(pfmi_metric_find_by_name(ctx, "software::ratios", &list),
+	assert_int_equal(pfmi_metric_add_by_name(ctx, "software::ratios", &list),
 	                 PFMLIB_ERR_NOTFOUND);
-	assert_int_equal(pfmi_metric_find_by_name(ctx, "hardware::nothing", &list),
+	assert_int_equal(pfmi_metric_add_by_name(ctx, "hardware::nothing", &list),
 	                 PFMLIB_ERR_NOTFOUND);
-	assert_int_equal(pfmi_metric_find_by_name(ctx, "", &list), PFMLIB_ERR_NOTFOUND);
+	assert_int_equal(pfmi_metric_add_by_name(ctx, "", &list), PFMLIB_ERR_NOTFOUND);
 	assert_int_equal(pfmi_metric_find_group(ctx, "hardware::ipc", &list), PFMLIB_ERR_NOTFOUND);
 	assert_int_equal(pfmi_metric_find_group(ctx, "software::ratio", &list),
 	                 PFMLIB_ERR_NOTFOUND);
