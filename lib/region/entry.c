@@ -332,7 +332,7 @@ static uint64_t subtract(uint64_t from, uint64_t n)
 	return from > n ? from - n : 0;
 }
 
-void pfmi_entry_get_times(const struct layout *l, const struct entry *e, struct times *times)
+void pfmi_entry_compute_times(const struct layout *l, const struct entry *e, struct times *times)
 {
 	struct visit_sums all = sum_all_visits(l, e);
 
@@ -376,7 +376,8 @@ static struct tally compute_tally(const struct span *s, const struct visit_sums 
 	return t;
 }
 
-void pfmi_entry_get_tallies(const struct layout *l, const struct entry *e, struct tally *tallies)
+void pfmi_entry_compute_tallies(const struct layout *l, const struct entry *e,
+                                struct tally *tallies)
 {
 	memset(tallies, 0, l->n_events * sizeof(*tallies));
 	for (unsigned r = 0; r < l->n_rounds; r++)

@@ -67,7 +67,7 @@ static bool can_open_group(const struct layout *l, const struct group *g)
 }
 
 /* Adds the events of @unit to @g if the kernel accepts them together; else leaves @g as it was. */
-static bool can_join_group(const struct layout *l, struct group *g, const unsigned *unit,
+static bool try_join_group(const struct layout *l, struct group *g, const unsigned *unit,
                            unsigned n)
 {
 	unsigned before = g->n;
@@ -126,13 +126,13 @@ static bool place_in_round(struct layout *l, const unsigned *unit, unsigned n)
 			if (!is_of_group_pmu(l, &l->rounds[r].groups[i], unit[0]))
 				continue;
 			met = true;
-			if (can_join_group(l, &l->rounds[r].groups[i], unit, n))
+			if (try_join_group(l, &l->rounds[r].groups[i], unit, n))
 				return true;
 		}
 		if (met)
 			continue;
 		g = add_group(&l->rounds[r]);
-		if (g && can_join_group(l, g, unit, n))
+		if (g && try_join_group(l, g, unit, n))
 			return true;
 		if (g)
 			free(l->rounds[r].groups[--l->rounds[r].n].events);
@@ -140,7 +140,7 @@ static bool place_in_round(struct layout *l, const unsigned *unit, unsigned n)
 	if (!add_round(l))
 		return false;
 	g = add_group(&l->rounds[l->n_rounds - 1]);
-	ok = g && can_join_group(l, g, unit, n);
+	ok = g && try_join_group(l, g, unit, n);
 	if (!ok) {
 		if (g)
 			free(g->events);
@@ -198,12 +198,12 @@ static bool place_software_event(struct layout *l, unsigned event)
 
 		if (!g)
 			return false;
-		if (can_join_group(l, g, &event, 1))
+		if (try_join_group(l, g, &event, 1))
 			continue;
 		g = add_group(round);
 		if (!g)
 			return false;
-		if (!can_join_group(l, g, &event, 1)) {
+		if (!try_join_group(l, g, &event, 1)) {
 			free(round->groups[--round->n].events);
 			mark_uncountable(&l->events[event], PFM_CAUSE_OTHER,
 			                 "the kernel refuses the event for a thread");

@@ -9,7 +9,7 @@
 #include "region/region.h"
 
 /* Field 22 of /proc/self/stat, after the command in parentheses. */
-static uint64_t get_start_time(void)
+static uint64_t read_start_time(void)
 {
 	char text[1024], *at;
 	int fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
@@ -45,6 +45,6 @@ void pfmi_region_fill_process(struct region_process *p)
 {
 	p->pid = (int)getpid();
 	p->rank = get_rank();
-	p->start_time = get_start_time();
+	p->start_time = read_start_time();
 	snprintf(p->program, sizeof(p->program), "%s", program_invocation_short_name);
 }

@@ -400,8 +400,9 @@ static inline size_t pfmi_entry_get_size(const struct layout *l)
 	return sizeof(struct entry) + l->sums * sizeof(uint64_t);
 }
 /* Computes the results of @e, which no thread may be writing. */
-void pfmi_entry_get_times(const struct layout *l, const struct entry *e, struct times *times);
-void pfmi_entry_get_tallies(const struct layout *l, const struct entry *e, struct tally *tallies);
+void pfmi_entry_compute_times(const struct layout *l, const struct entry *e, struct times *times);
+void pfmi_entry_compute_tallies(const struct layout *l, const struct entry *e,
+                                struct tally *tallies);
 /* Adds @from to @to. */
 void pfmi_region_add_times(struct times *to, const struct times *from);
 void pfmi_region_add_tally(struct tally *to, const struct tally *from);
@@ -659,8 +660,8 @@ void pfmi_region_put_us(FILE *out, uint64_t ns);
 void pfmi_region_put_ms(FILE *out, uint64_t ns);
 /* Computes the count of event @k in slice @s, minus the cost of begin and end unless @r disables
  * that. False if it was not counted. */
-bool pfmi_slice_get_count(const pfm_region_results_t *r, const struct visit_slice *s, unsigned k,
-                          uint64_t *count);
+bool pfmi_slice_compute_count(const pfm_region_results_t *r, const struct visit_slice *s,
+                              unsigned k, uint64_t *count);
 /* Writes the results. False without memory. */
 typedef bool region_write_fn(FILE *out, const pfm_region_results_t *r);
 /* How a format treats single visits. */

@@ -38,8 +38,8 @@ bool pfmi_results_fill_row(const pfm_region_results_t *r, struct result_row *row
 	row->parent = e->parent;
 	row->tid = tid;
 	row->threads = e->threads;
-	pfmi_entry_get_times(r->layout, e, &row->times);
-	pfmi_entry_get_tallies(r->layout, e, row->tallies);
+	pfmi_entry_compute_times(r->layout, e, &row->times);
+	pfmi_entry_compute_tallies(r->layout, e, row->tallies);
 	row->open = e->begun > row->times.visits ? e->begun - row->times.visits : 0;
 	return row->times.visits || row->open;
 }
@@ -373,8 +373,8 @@ int pfm_region_count(const pfm_region_results_t *r, unsigned i, unsigned event,
 		sizeof(*count));
 }
 
-bool pfmi_slice_get_count(const pfm_region_results_t *r, const struct visit_slice *s, unsigned k,
-                          uint64_t *count)
+bool pfmi_slice_compute_count(const pfm_region_results_t *r, const struct visit_slice *s,
+                              unsigned k, uint64_t *count)
 {
 	const struct region_event *e = &r->layout->events[k];
 	uint64_t cost = pfmi_region_round(e->cost_inside + (double)s->pairs * e->cost_pair);

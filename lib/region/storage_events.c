@@ -113,7 +113,7 @@ static bool get_number(struct input *in, uint32_t *n, uint32_t max)
 }
 
 /* Returns a copy of the next @n bytes as a text; NULL if there are fewer, or without memory. */
-static char *get_text(struct input *in, size_t n)
+static char *read_text(struct input *in, size_t n)
 {
 	char *text = in->left < n ? NULL : calloc(1, n + 1);
 
@@ -203,10 +203,10 @@ static bool read_texts(struct input *in, struct layout *l, const struct region_f
 	for (unsigned i = 0; i < l->n_events; i++) {
 		struct region_event *e = &l->events[i];
 
-		e->name = get_text(in, f[i].name);
-		e->unit = get_text(in, f[i].unit);
-		e->why = get_text(in, f[i].why);
-		e->remedy = get_text(in, f[i].remedy);
+		e->name = read_text(in, f[i].name);
+		e->unit = read_text(in, f[i].unit);
+		e->why = read_text(in, f[i].why);
+		e->remedy = read_text(in, f[i].remedy);
 		e->cpus = calloc(1, 1);
 		if (!e->name || !e->unit || !e->why || !e->remedy || !e->cpus)
 			return false;
@@ -232,7 +232,7 @@ char *pfmi_storage_read_events(struct layout *l, const void *bytes, size_t n)
 	for (unsigned i = 0; i < events && is_read; i++, l->n_events++)
 		is_read = read_event(&in, &f[i], &l->events[i]);
 	is_read = is_read && read_rounds(&in, l, rounds);
-	list = is_read ? get_text(&in, length) : NULL;
+	list = is_read ? read_text(&in, length) : NULL;
 	is_read = list && read_texts(&in, l, f);
 	free(f);
 	if (!is_read) {

@@ -40,7 +40,7 @@ static void put_counts(FILE *out, const pfm_region_results_t *r, const struct vi
 		pfmi_results_describe_event(r, k, &e);
 		fprintf(out, ",");
 		pfmi_region_put_json(out, e.name);
-		if (pfmi_slice_get_count(r, s, k, &count))
+		if (pfmi_slice_compute_count(r, s, k, &count))
 			fprintf(out, ":%" PRIu64, count);
 		else
 			fprintf(out, ":\"not counted\"");

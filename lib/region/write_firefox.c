@@ -68,10 +68,10 @@ static void put_counts(FILE *out, const pfm_region_results_t *r, const struct vi
 	uint64_t count;
 
 	for (unsigned k = 0; k < r->layout->n_events; k++)
-		if (pfmi_slice_get_count(r, s, k, &count))
+		if (pfmi_slice_compute_count(r, s, k, &count))
 			fprintf(out, ",\"event%u\":%" PRIu64, k, count);
 	for (unsigned k = 0; k < r->layout->n_events; k++) {
-		if (pfmi_slice_get_count(r, s, k, &count))
+		if (pfmi_slice_compute_count(r, s, k, &count))
 			continue;
 		pfmi_results_describe_event(r, k, &e);
 		fputs(is_in_field ? ", " : ",\"left\":\"", out);

@@ -147,7 +147,7 @@ static void put_visit_counts(FILE *out, const pfm_region_results_t *r, const str
 		uint64_t count;
 
 		pfmi_results_describe_event(r, k, &e);
-		if (!pfmi_slice_get_count(r, s, k, &count) || (cycles && !is_cycles(e.name)))
+		if (!pfmi_slice_compute_count(r, s, k, &count) || (cycles && !is_cycles(e.name)))
 			continue;
 		if (cycles) {
 			fprintf(out, "%" PRIu64, count);

@@ -40,8 +40,8 @@ static void add_visit_to(struct entry *e, const struct visit *v, struct times *t
 	visit.now = v->now ? v->now : nothing;
 	e->begun++;
 	pfmi_entry_add_visit(e, &visit);
-	pfmi_entry_get_times(&pfmi_regions.layout, e, times);
-	pfmi_entry_get_tallies(&pfmi_regions.layout, e, tallies);
+	pfmi_entry_compute_times(&pfmi_regions.layout, e, times);
+	pfmi_entry_compute_tallies(&pfmi_regions.layout, e, tallies);
 }
 
 static void visits_are_added(void **state)
@@ -119,12 +119,12 @@ static void deviations_of_large_values(void **state)
 	assert_non_null(copy);
 	pfmi_entry_copy(copy, e);
 	pfmi_entry_merge(copy, e);
-	pfmi_entry_get_times(&pfmi_regions.layout, copy, &times);
+	pfmi_entry_compute_times(&pfmi_regions.layout, copy, &times);
 	assert_true(times.visits == 8 && times.min == values[0] && times.max == values[3]);
 	assert_true(times.mean == (double)(1ull << 40) + 3.25 && times.m2 == 2 * squares);
 	free(copy);
 	pfmi_entry_clear(e);
-	pfmi_entry_get_times(&pfmi_regions.layout, e, &times);
+	pfmi_entry_compute_times(&pfmi_regions.layout, e, &times);
 	assert_true(times.visits == 0 && times.wall == 0 && times.min == 0 && times.m2 == 0);
 	unmake_regions(&m);
 }
@@ -168,7 +168,7 @@ static void cost_of_visits_inside(void **state)
 	                                         .outermost = true,
 	                                         .pairs = 3,
 	                                         .children = 3 });
-	pfmi_entry_get_tallies(&pfmi_regions.layout, e, tallies);
+	pfmi_entry_compute_tallies(&pfmi_regions.layout, e, tallies);
 	assert_int_equal(tallies[0].min, 62);
 	unmake_regions(&m);
 }

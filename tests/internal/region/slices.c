@@ -40,15 +40,15 @@ static void uncounted_events_have_no_count(void **state)
 	                      &(struct slice_times){ 9000000, 9000100, false });
 	assert_true(pfmi_slices_collect(NULL, &list));
 	assert_int_equal(list.n, 4);
-	assert_true(pfmi_slice_get_count(&r, list.items[0], 0, &count));
+	assert_true(pfmi_slice_compute_count(&r, list.items[0], 0, &count));
 	assert_int_equal(count, 100); /* 112, less 2 for itself and 10 for the visit inside */
-	assert_true(pfmi_slice_get_count(&r, list.items[1], 0, &count));
+	assert_true(pfmi_slice_compute_count(&r, list.items[1], 0, &count));
 	assert_int_equal(count, 50);
 	r.flags = PFM_REGIONS_NO_SUBTRACT;
-	assert_true(pfmi_slice_get_count(&r, list.items[0], 0, &count));
+	assert_true(pfmi_slice_compute_count(&r, list.items[0], 0, &count));
 	assert_int_equal(count, 112);
-	assert_false(pfmi_slice_get_count(&r, list.items[3], 0, &count));
-	assert_false(pfmi_slice_get_count(&r, list.items[3], 1, &count));
+	assert_false(pfmi_slice_compute_count(&r, list.items[3], 0, &count));
+	assert_false(pfmi_slice_compute_count(&r, list.items[3], 1, &count));
 	free(list.items);
 	unmake_slices(&m);
 }

@@ -67,7 +67,7 @@ static uint64_t visits_of(const struct entry *e)
 {
 	struct times times;
 
-	pfmi_entry_get_times(&pfmi_regions.layout, e, &times);
+	pfmi_entry_compute_times(&pfmi_regions.layout, e, &times);
 	return times.visits;
 }
 
