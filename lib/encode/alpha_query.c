@@ -46,7 +46,7 @@ static const struct {
 	{ "probes", PFM_ALPHA_UNC_PROBES },
 };
 
-static unsigned get_uncertainty_flags(const struct table *t, unsigned idx)
+static unsigned compute_uncertainty_flags(const struct table *t, unsigned idx)
 {
 	const struct field *f = table_get_key_field(t, KEY_UNCERTAINTY);
 	uint64_t set = pfmi_table_get_row_value(t, idx, KEY_UNCERTAINTY, ANY_COUNTER);
@@ -109,7 +109,7 @@ pfm_err_t pfm_alpha_get_event_info(int pmu, unsigned int idx, pfm_alpha_event_in
 	info->counters = pfm_alpha_is_pair(pmu, idx) || info->kind >= PFM_ALPHA_PROFILEME
 	                         ? 3
 	                         : (unsigned)table_get_row_counter_mask(t, table_get_row(t, idx));
-	info->uncertainty = get_uncertainty_flags(t, idx);
+	info->uncertainty = compute_uncertainty_flags(t, idx);
 	info->error_counts = info->uncertainty & PFM_ALPHA_UNC_RETIRED ? 4 : 0;
 	info->shift_cycles = info->uncertainty & PFM_ALPHA_UNC_EARLY  ? -3
 	                     : info->uncertainty & PFM_ALPHA_UNC_LATE ? 1

@@ -91,7 +91,7 @@ static int check_input(const struct table *t, const pfmlib_alpha_input_param_t *
 /* Stores the modes of the levels that the events name in *@modes, 0 if they name none. One setting
  * applies to all counters. Levels are the chip's modes, except that user level alone is executive
  * and supervisor mode: on Digital UNIX user code runs in executive mode. */
-static int get_named_modes(const struct encode_request *req, unsigned *modes, pfm_error_t *why)
+static int collect_named_modes(const struct encode_request *req, unsigned *modes, pfm_error_t *why)
 {
 	unsigned plm = 0;
 
@@ -118,7 +118,7 @@ static int resolve_modes(const struct encode_request *req, struct alpha_plan_ext
 {
 	const pfmlib_alpha_input_param_t *in = &x->input;
 	unsigned modes;
-	int rc = get_named_modes(req, &modes, why);
+	int rc = collect_named_modes(req, &modes, why);
 
 	if (rc)
 		return rc;
@@ -154,8 +154,8 @@ static int resolve_modes(const struct encode_request *req, struct alpha_plan_ext
 
 /* Finds the counters that can count event @i: those of its row that are available and can have the
  * requested period. */
-static int get_counter_mask(const struct encode_request *req, unsigned i, uint64_t *out,
-                            pfm_error_t *why)
+static int compute_counter_mask(const struct encode_request *req, unsigned i, uint64_t *out,
+                                pfm_error_t *why)
 {
 	const struct event *ev = &req->events[i];
 	uint64_t mask =
@@ -264,7 +264,7 @@ int pfmi_alpha_constrain_set(const struct encode_request *req, struct plan *out,
 	out->alternatives[0].tag = 0;
 	out->counterless_events = 0;
 	for (unsigned i = 0; rc == 0 && i < req->n_events; i++)
-		rc = get_counter_mask(req, i, &out->alternatives[0].counter_masks[i], why);
+		rc = compute_counter_mask(req, i, &out->alternatives[0].counter_masks[i], why);
 	if (rc)
 		return rc;
 	if (needs_both_counters(req))

@@ -87,7 +87,7 @@ bool pfmi_pmu_decode_shared_levels(struct decode_target *g, const char *reg, uin
 
 /* Bits of config that the kernel controls on x86, except those in @mine, where the table has
  * fields. */
-static uint64_t get_kernel_owned_bits(const struct decode_target *g, uint64_t mine)
+static uint64_t compute_kernel_owned_bits(const struct decode_target *g, uint64_t mine)
 {
 	static const char names[][12] = { "usr", "os", "int", "en", "guest_only", "host_only" };
 	uint64_t all = 0;
@@ -120,7 +120,7 @@ bool pfmi_pmu_init_decode_target(struct decode_target *g)
 	g->known_words = pfmi_pmu_has_register_select_mask(g) ? 0 : 1u << (word > 0 ? word : 0);
 	g->config[word > 0 ? word : 0] = g->value;
 	if (word <= 0 && bits)
-		g->config[0] &= ~get_kernel_owned_bits(g, get_declared_bits(g->table));
+		g->config[0] &= ~compute_kernel_owned_bits(g, get_declared_bits(g->table));
 	g->is_register_pair = word < 0 && pfmi_pmu_get_encoder(g->table)->decode_register_pair;
 	if (word < 0) {
 		g->plm = get_register_levels(g);

@@ -74,7 +74,7 @@ static void build_config_attr(const struct event *ev, unsigned plm, perfmon_attr
 }
 
 /* Builds the attribute and copies its words to @own. */
-static const uint64_t *get_attr_words(const struct event *ev, uint64_t own[N_CONFIG_WORDS])
+static const uint64_t *build_attr_words(const struct event *ev, uint64_t own[N_CONFIG_WORDS])
 {
 	perfmon_attr_t a = { 0 };
 
@@ -87,7 +87,7 @@ const uint64_t *pfmi_pmu_get_config_words(const struct event *ev, uint64_t own[N
 {
 	const struct encoder_ops *ops = pfmi_pmu_get_encoder(ev->table);
 
-	return ops->get_config_words ? ops->get_config_words(ev, own) : get_attr_words(ev, own);
+	return ops->get_config_words ? ops->get_config_words(ev, own) : build_attr_words(ev, own);
 }
 
 uint32_t pfmi_pmu_get_extra_register(const struct event *ev)

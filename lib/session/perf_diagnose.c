@@ -226,7 +226,7 @@ static void explain_bad_setting(const struct refused_event *q, int err)
 	struct session_count *c = q->count;
 	uint64_t value = 0, extra = q->attr.type == PERF_TYPE_BREAKPOINT
 	                                    ? 0
-	                                    : pfmi_perf_get_undeclared_bits(c);
+	                                    : pfmi_perf_compute_undeclared_bits(c);
 	const char *setting = pfmi_perf_find_refused_setting(q);
 	const struct field *f = setting ? NULL : pfmi_perf_find_refused_field(q, &value);
 

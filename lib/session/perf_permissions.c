@@ -96,7 +96,7 @@ void pfmi_perf_start_process_clock(struct pfm_session *s)
 
 /* Returns the fact by which the process has executed a program with more rights since its counts
  * began; NULL if nothing shows it. */
-static const char *get_rights_change(const struct pfm_session *s)
+static const char *describe_rights_change(const struct pfm_session *s)
 {
 	const struct perf_state *st = s->backend_state;
 	uint64_t program;
@@ -151,7 +151,8 @@ static bool is_process_count(const struct perf_state *st, const struct session_c
 
 /* Finds the longest enabled time of a count of the process, or of a turn, one group of which counts
  * at any time. False without such a count. */
-static bool get_seen_time(const struct pfm_session *s, const pfm_count_t *counts, uint64_t *seen)
+static bool find_longest_time(const struct pfm_session *s, const pfm_count_t *counts,
+                              uint64_t *seen)
 {
 	const struct perf_state *st = s->backend_state;
 	bool any = false;
@@ -173,7 +174,7 @@ static bool get_seen_time(const struct pfm_session *s, const pfm_count_t *counts
 
 static void explain_unseen_time(struct pfm_session *s, uint64_t taken, uint64_t seen)
 {
-	const char *change = get_rights_change(s);
+	const char *change = describe_rights_change(s);
 	const bool has_rights = change != NULL;
 
 	for (unsigned i = 0; i < s->n_counts; i++) {
@@ -206,7 +207,7 @@ bool pfmi_perf_check_process_time(struct pfm_session *s, uint64_t taken, const p
 	bool is_missing;
 
 	/* The clock of a process that has ended tells the time until it was stopped last. */
-	if (taken < st->last_taken || !get_seen_time(s, counts, &seen))
+	if (taken < st->last_taken || !find_longest_time(s, counts, &seen))
 		return true;
 	seen_since = seen > st->last_seen ? seen - st->last_seen : 0;
 	is_missing = taken > seen + MAX_UNSEEN_TIME_NS ||

@@ -124,7 +124,7 @@ const struct field *pfmi_perf_find_refused_field(const struct refused_event *q, 
 	return NULL;
 }
 
-uint64_t pfmi_perf_get_undeclared_bits(const struct session_count *c)
+uint64_t pfmi_perf_compute_undeclared_bits(const struct session_count *c)
 {
 	const struct table *t =
 		c->config.kernel_pmu ? c->config.kernel_pmu->table : c->config.event.table;

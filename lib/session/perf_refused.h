@@ -20,6 +20,6 @@ const char *pfmi_perf_find_refused_setting(const struct refused_event *q);
 /* Finds the field of the event without which the kernel accepts it; NULL without one. */
 const struct field *pfmi_perf_find_refused_field(const struct refused_event *q, uint64_t *value);
 /* Bits of the first config word for which the PMU's format has no field; 0 if it has no format. */
-uint64_t pfmi_perf_get_undeclared_bits(const struct session_count *c);
+uint64_t pfmi_perf_compute_undeclared_bits(const struct session_count *c);
 
 #endif

@@ -100,7 +100,7 @@ static void check_event_files(struct pfm_system_check *c)
 
 /* The process with a lock for writing in a line of /proc/locks; 0 if it is another file's or of
  * another kind. */
-static long find_lock_holder(const char *line, const struct stat *file)
+static long read_lock_holder(const char *line, const struct stat *file)
 {
 	unsigned major_number, minor_number;
 	unsigned long long inode;
@@ -126,7 +126,7 @@ static void check_counter_lock(struct pfm_system_check *c)
 	if (stat(LOCK_PATH, &file) != 0 || pfmi_check_read_file(c, "/proc/locks", &text, &len) != 0)
 		return;
 	for (char *at = text, *line; !holder && (line = check_cut_line(&at));)
-		holder = find_lock_holder(line, &file);
+		holder = read_lock_holder(line, &file);
 	free(text);
 	if (!holder)
 		return;

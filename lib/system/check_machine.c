@@ -245,7 +245,7 @@ static void check_kernel(struct pfm_system_check *c)
 }
 
 /* Adds the rules of a PMU that hold because of a fact of this machine. */
-static void check_pmu_rules(struct pfm_system_check *c, int pmu)
+static void add_pmu_rules(struct pfm_system_check *c, int pmu)
 {
 	pfm_rule_info_t rule = PFM_INIT(rule);
 
@@ -266,7 +266,7 @@ static void check_rules(struct pfm_system_check *c)
 
 	for (int i = 0; pfm_describe_pmu(c->ctx, i, &p) == PFMLIB_SUCCESS; i++)
 		if (p.flags & PFM_PMU_HOST)
-			check_pmu_rules(c, i);
+			add_pmu_rules(c, i);
 }
 
 void pfmi_check_machine(struct pfm_system_check *c)

@@ -66,7 +66,7 @@ static struct refused_event make_event(void)
 		                       .group_fd = -1 };
 }
 
-static void one_setting(void **state)
+static void finds_the_only_refused_setting(void **state)
 {
 	struct refused_event q = make_event();
 
@@ -81,7 +81,7 @@ static void one_setting(void **state)
 	assert_null(pfmi_perf_find_refused_setting(&q));
 }
 
-static void one_field(void **state)
+static void finds_the_only_refused_field(void **state)
 {
 	struct refused_event q = make_event();
 	const struct field *f;
@@ -106,11 +106,12 @@ static void one_field(void **state)
 static void bits_without_a_field(void **state)
 {
 	(void)state;
-	assert_int_equal(pfmi_perf_get_undeclared_bits(&count), 0);
+	assert_int_equal(pfmi_perf_compute_undeclared_bits(&count), 0);
 	count.config.attr.config = 0x4301cd;
-	assert_int_equal(pfmi_perf_get_undeclared_bits(&count), 0x430000);
+	assert_int_equal(pfmi_perf_compute_undeclared_bits(&count), 0x430000);
 }
 
 #define CASE(NAME) cmocka_unit_test_setup_teardown(NAME, begin, end)
 
-UNIT(session_perf_refused, CASE(one_setting), CASE(one_field), CASE(bits_without_a_field));
+UNIT(session_perf_refused, CASE(finds_the_only_refused_setting), CASE(finds_the_only_refused_field),
+     CASE(bits_without_a_field));
