@@ -134,7 +134,7 @@ static void restart_jobs(struct job_set *set)
 
 /* ---- versions of the file -------------------------------------------------------------------- */
 
-static struct file_version find_version(const char *path)
+static struct file_version read_file_version(const char *path)
 {
 	struct stat file;
 
@@ -153,7 +153,7 @@ static bool is_same_version(struct file_version a, struct file_version b)
  */
 static bool has_new_version(struct job_set *set)
 {
-	const struct file_version now = find_version(set->path);
+	const struct file_version now = read_file_version(set->path);
 	const bool is_settled = is_same_version(now, set->seen);
 
 	set->seen = now;
@@ -216,7 +216,7 @@ static void reload(struct job_set *set, bool is_hangup)
 {
 	struct serve_config *next;
 
-	set->read = set->seen = find_version(set->path);
+	set->read = set->seen = read_file_version(set->path);
 	next = load_serve_config(set->path);
 	if (!next) {
 		set->status->is_good = false;
@@ -283,7 +283,7 @@ int run_config(const char *path)
 	sigset_t signals;
 	int rc;
 
-	set.read = set.seen = find_version(path);
+	set.read = set.seen = read_file_version(path);
 	config = load_serve_config(path);
 	if (!config)
 		return EXIT_REFUSED;

@@ -33,9 +33,10 @@ static char *close_text(const struct exposition *x, char **text)
 	return NULL;
 }
 
-/* Makes a part; *@n_samples: those before it, and with it. NULL without memory. */
-static char *make_part(struct serve *s, enum exposition_format format, bool is_first,
-                       size_t *n_samples, size_t *size)
+/* Makes the first or the last part of an answer. *@n_samples grows by the samples in it. Returns
+ * NULL without memory. */
+static char *make_exposition_part(struct serve *s, enum exposition_format format, bool is_first,
+                                  size_t *n_samples, size_t *size)
 {
 	struct exposition x = { .format = format, .n_samples = *n_samples };
 	char *text = NULL;
@@ -91,7 +92,7 @@ static bool keep_first_part(struct serve *s, struct kept_text *t, enum expositio
 		return true;
 	free(t->bytes);
 	*t = (struct kept_text){ .version = s->version };
-	text = make_part(s, format, true, &t->n_samples, &t->n_plain);
+	text = make_exposition_part(s, format, true, &t->n_samples, &t->n_plain);
 	if (!text || !is_gzip) {
 		t->bytes = text;
 		t->size = t->n_plain;
@@ -116,7 +117,7 @@ char *make_answer(struct serve *s, struct kept_texts *kept, enum exposition_form
 	if (!keep_first_part(s, first, format, is_gzip))
 		return NULL;
 	n_samples = first->n_samples;
-	last = make_part(s, format, false, &n_samples, size);
+	last = make_exposition_part(s, format, false, &n_samples, size);
 	if (!last)
 		return NULL;
 	return is_gzip ? join_gzip(first, last, size) : join_texts(first, last, size);

@@ -24,7 +24,7 @@ struct dwarf_search {
 	Dwfl_Callbacks callbacks;
 };
 
-static bool find_functions(void)
+static bool resolve_functions(void)
 {
 	void *library = dlopen("libdw.so.1", RTLD_NOW | RTLD_LOCAL), *at;
 	bool all = library;
@@ -42,7 +42,7 @@ static bool is_loaded;
 
 static void load_functions(void)
 {
-	is_loaded = find_functions();
+	is_loaded = resolve_functions();
 }
 
 bool dwarf_library_load(void)

@@ -61,7 +61,7 @@ struct profile_node {
 struct profile_sum {
 	uint64_t samples, weight;
 	double squares;  /* sum of the squares of the weights */
-	bool is_counted; /* by an emulator: nothing was left to chance */
+	bool is_counted; /* by an emulator, which counts each instruction: no error of sampling */
 };
 
 struct profile_messages;

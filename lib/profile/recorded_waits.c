@@ -38,7 +38,7 @@ static bool read_switches(struct reading *r, const char *path, struct profile_me
 	if (!r->failed && waits_has_switches(r->waits))
 		return true;
 	show_profile_message(messages,
-	                     r->failed ? "%s: too many context switches for the memory"
+	                     r->failed ? "%s: not enough memory for its context switches"
 	                               : "%s has no records of context switches; take them with "
 	                                 "pfm record --off-cpu",
 	                     path);

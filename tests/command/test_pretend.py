@@ -591,8 +591,8 @@ class Refusals(unittest.TestCase):
             self.expect(line, "expected 'phase MILLISECONDS SPEED'")
 
     def test_nothing_of_a_line_is_ignored(self):
-        self.expect("event %s clock" % ("X" * 128), "and a shorter one")
-        self.expect("let %s = 1" % ("x" * 64), "and a shorter one")
+        self.expect("event %s clock" % ("X" * 128), "a shorter name or pattern")
+        self.expect("let %s = 1" % ("x" * 64), "a shorter name or pattern")
         self.expect("let clock = 1", "clock, faults and switches are taken")
         self.expect("let x-y = 1", "expected 'let NAME = EXPRESSION'")
         self.expect("fault share X 0.5x", "expected a share from 0 to 1")

@@ -98,7 +98,7 @@ bool add_named_check(pfm_ctx_t *ctx, const char *text, struct check_list *list)
 		read_meaning(c, tags);
 	else
 		snprintf(c->reason, sizeof(c->reason),
-		         "its table does not say what it counts in a word that kernels have");
+		         "its table gives it no meaning that the test programs know");
 	describe_pmu(ctx, enc.pmu, c);
 	return true;
 }

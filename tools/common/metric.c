@@ -61,7 +61,7 @@ bool visit_group_metrics(const pfm_ctx_t *ctx, const char *name,
 /* ---- showing --------------------------------------------------------------------------------- */
 
 /* Returns the formula of a metric, or of its threshold; NULL if missing. To be freed. */
-static char *print_formula_text(const pfm_ctx_t *ctx, int pmu, unsigned event, int threshold)
+static char *format_formula_text(const pfm_ctx_t *ctx, int pmu, unsigned event, int threshold)
 {
 	int n = pfm_print_metric(ctx, pmu, event, threshold, NULL, 0);
 	char *text = n < 0 ? NULL : malloc((size_t)n + 1);
@@ -149,8 +149,8 @@ static void show_partners(const pfm_ctx_t *ctx, int pmu, unsigned event, const c
 
 void show_metric(const pfm_ctx_t *ctx, int pmu, unsigned event, show_line_fn line)
 {
-	char *formula = print_formula_text(ctx, pmu, event, 0),
-	     *threshold = print_formula_text(ctx, pmu, event, 1);
+	char *formula = format_formula_text(ctx, pmu, event, 0),
+	     *threshold = format_formula_text(ctx, pmu, event, 1);
 	pfm_metric_info_t m = PFM_INIT(m);
 	pfm_metric_input_t in = PFM_INIT(in);
 	perfmon_pmu_info_t info = PFM_INIT(info);
@@ -238,8 +238,8 @@ static void put_partners(struct json *j, const pfm_ctx_t *ctx, int pmu, unsigned
 
 void show_metric_json(struct json *j, const pfm_ctx_t *ctx, int pmu, unsigned event)
 {
-	char *formula = print_formula_text(ctx, pmu, event, 0),
-	     *threshold = print_formula_text(ctx, pmu, event, 1);
+	char *formula = format_formula_text(ctx, pmu, event, 0),
+	     *threshold = format_formula_text(ctx, pmu, event, 1);
 	pfm_metric_input_t in = PFM_INIT(in);
 
 	put_text_if(j, "formula", formula);

@@ -67,7 +67,7 @@ static unsigned get_publishers_of_host(const pfm_ctx_t *ctx)
 }
 
 /* Finds the publishers for the processor in @text, for @pmu, or for this machine's processor. */
-static unsigned get_publishers_of_event(const pfm_ctx_t *ctx, const char *text, const char *pmu)
+static unsigned find_publishers_of_event(const pfm_ctx_t *ctx, const char *text, const char *pmu)
 {
 	const char *colons = strstr(text, "::");
 
@@ -121,7 +121,7 @@ static bool is_misspelt(const char *text, const pfm_error_t *error, const char *
 		typed[i] = (unsigned char)tolower((unsigned char)text[error->start + i]);
 	for (size_t i = 0; i < len; i++)
 		known[i] = (unsigned char)tolower((unsigned char)name[i]);
-	return base_get_edit_distance(typed, (unsigned)n, known, (unsigned)len, MAX_SLIPS) <=
+	return base_compute_edit_distance(typed, (unsigned)n, known, (unsigned)len, MAX_SLIPS) <=
 	       MAX_SLIPS;
 }
 
@@ -146,7 +146,7 @@ unsigned find_newer_lists(const pfm_ctx_t *ctx, const char *text, const pfm_erro
 	if (n && (pfm_find_pmu(ctx, similar[0]) >= 0 || !is_generic_pmu(ctx, text, pmu) ||
 	          is_typo_of(text, error, similar[0])))
 		return 0;
-	return error->kind == PFM_KIND_UNKNOWN_EVENT ? get_publishers_of_event(ctx, text, pmu) : 0;
+	return error->kind == PFM_KIND_UNKNOWN_EVENT ? find_publishers_of_event(ctx, text, pmu) : 0;
 }
 
 const char *newer_list_commands(unsigned set, unsigned i)

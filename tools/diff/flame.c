@@ -10,7 +10,7 @@
 #include "common/pfm.h"
 #include "base/text_output.h"
 
-/* The event whose stacks are compared; d->n_events, and everything said, if it is not one. */
+/* The event whose stacks are compared; d->n_events, after a message, if it is not one. */
 static uint32_t choose_compared_event(const struct diff *d)
 {
 	uint32_t found = d->n_events, n = 0;

@@ -11,7 +11,7 @@
 
 enum { OLD_SIDE, NEW_SIDE, SIDES };
 
-/* By what values are divided before they are compared. */
+/* The divisor of values before they are compared. */
 enum diff_divisor {
 	DIVIDE_BY_TOTAL, /* shares of the event's own weight */
 	DIVIDE_BY_NOTHING,
@@ -107,7 +107,7 @@ uint32_t find_diff_event(const struct diff *d, const char *name);
 /* Reports @problem on standard error, with the events of both sides. EXIT_REFUSED. */
 int refuse_events(const struct diff *d, const char *problem);
 /* Reads all recordings and finds their events. Sets d->is_exact, for which counts are compared
- * unless another divisor is wanted. EXIT_DONE, or EXIT_REFUSED with everything said. */
+ * unless another divisor is wanted. EXIT_DONE, or EXIT_REFUSED after a message. */
 int read_diff(struct diff *d);
 void free_diff_recordings(struct diff *d);
 
@@ -128,7 +128,7 @@ void free_diff(struct diff *d);
 
 /* compare.c */
 
-/* Reads all recordings and compares them. EXIT_DONE, or EXIT_REFUSED with everything said. */
+/* Reads all recordings and compares them. EXIT_DONE, or EXIT_REFUSED after a message. */
 int compute_diff(struct diff *d);
 /* Are differences between runs measured? */
 bool has_several_runs(const struct diff *d);

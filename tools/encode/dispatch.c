@@ -285,7 +285,7 @@ static void print_set(const struct dispatch_job *job, const pfm_set_t *set)
 
 /* ---- refusals -------------------------------------------------------------------------------- */
 
-static const char *find_culprit(const struct dispatch_job *job, const pfm_error_t *error)
+static const char *get_culprit(const struct dispatch_job *job, const pfm_error_t *error)
 {
 	return error->event >= 0 && (unsigned)error->event < job->n ? job->texts[error->event]
 	                                                            : NULL;
@@ -293,7 +293,7 @@ static const char *find_culprit(const struct dispatch_job *job, const pfm_error_
 
 static void refuse_set(struct dispatch_job *job, const pfm_error_t *error)
 {
-	report_refusal(job->ctx, error->n_clash ? NULL : find_culprit(job, error), error,
+	report_refusal(job->ctx, error->n_clash ? NULL : get_culprit(job, error), error,
 	               WANTED_EVENT);
 	for (unsigned i = 0; i < error->n_clash; i++)
 		fprintf(stderr, "  number %u: %s\n", error->clash[i] + 1u,
@@ -309,9 +309,9 @@ static void put_refusal(struct dispatch_job *job, const pfm_error_t *error)
 	for (i = 0; i < job->n; i++)
 		put_text(j, NULL, job->texts[i]);
 	put_end(j, ']');
-	put_refusal_json(j, job->ctx, error->n_clash ? NULL : find_culprit(job, error), error,
+	put_refusal_json(j, job->ctx, error->n_clash ? NULL : get_culprit(job, error), error,
 	                 WANTED_EVENT);
-	if (find_culprit(job, error))
+	if (get_culprit(job, error))
 		put_int(j, "event", error->event);
 	if (!error->n_clash)
 		return;

@@ -114,13 +114,13 @@ struct export_reader {
 };
 
 /* Opens the recording @path; samples of other events than @event (NULL: all) are left out.
- * EXIT_DONE or EXIT_REFUSED, everything said. */
+ * EXIT_DONE or EXIT_REFUSED after a message. */
 int export_open(struct export_reader *r, const char *path, const char *event);
 void export_close(struct export_reader *r);
 /* Lets samples of context switches weigh the nanoseconds of the waits after them. EXIT_DONE or
- * EXIT_REFUSED, everything said. */
+ * EXIT_REFUSED after a message. */
 int export_read_waits(struct export_reader *r);
-/* The next sample, without its frames: 1, 0 after the last, or -1, everything said. */
+/* The next sample, without its frames: 1, 0 after the last, or -1 after a message. */
 int export_next(struct export_reader *r, struct export_sample *sample);
 /* Finds the frames of the sample. */
 void export_read_frames(struct export_reader *r, struct export_sample *s);
@@ -302,12 +302,12 @@ extern const struct label *export_attributes;
 
 /* Writes the recording @path to @output (NULL: standard output), in pprof's and OTLP's formats
  * without the names that a receiver finds by build ids if @leaves_names. @has_waits: samples of
- * context switches weigh the waits after them. EXIT_DONE or EXIT_REFUSED, everything said. */
+ * context switches weigh the waits after them. EXIT_DONE or EXIT_REFUSED after a message. */
 int export_recording(const struct export_format *format, const char *path, const char *output,
                      const char *event, bool is_checked, bool leaves_names, bool has_waits);
 
 /* Writes the recording @path to @out, in the order of add_sample() and end(). @has_waits: samples
- * of context switches weigh the waits after them. EXIT_DONE or EXIT_REFUSED, everything said. */
+ * of context switches weigh the waits after them. EXIT_DONE or EXIT_REFUSED after a message. */
 int export_to_stream(const struct export_format *format, const char *path, FILE *out,
                      const char *event, bool has_waits);
 

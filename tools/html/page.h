@@ -29,7 +29,7 @@ struct page {
 };
 
 /* Writes the page to @output, which gets its name when it is complete. EXIT_DONE, or EXIT_REFUSED
- * with everything said. */
+ * after a message. */
 int write_recording_page(const struct page *page, const char *output);
 
 /* Writes a page of what pfm stat counted: @lines are objects of JSON, one a line, of the member

@@ -28,7 +28,7 @@ static int open_thread(int tid)
 }
 
 /* Finds or makes the record of thread @tid; NULL if it is gone. */
-static struct client *find_client(struct client *clients, int tid)
+static struct client *get_client(struct client *clients, int tid)
 {
 	struct client *c = &clients[tid % N_CLIENTS];
 
@@ -42,7 +42,7 @@ static struct client *find_client(struct client *clients, int tid)
 
 int copy_client_fd(struct client *clients, int tid, int fd)
 {
-	struct client *c = find_client(clients, tid);
+	struct client *c = get_client(clients, tid);
 	long copy;
 
 	if (!c)
@@ -138,7 +138,7 @@ int answer_with_free_fd(const struct call *call, int fd, int least, bool close_o
 {
 	const int begin = least > FIRST_EVENT_FD ? least : FIRST_EVENT_FD;
 	const int tid = (int)call->notif->pid, n = get_fd_limit(tid) - begin;
-	struct client *c = find_client(call->clients, tid);
+	struct client *c = get_client(call->clients, tid);
 	int copy = 0, given = -1;
 
 	for (int i = 0; c && i < n && copy != -EBADF; i++) {

@@ -113,7 +113,7 @@ static const char *copy_word(char *to, size_t size, const char *word)
 {
 	return *word && strlen(word) < size && snprintf(to, size, "%s", word) > 0
 	               ? NULL
-	               : "expected a name or pattern, and a shorter one";
+	               : "expected a shorter name or pattern";
 }
 
 /* Reads a number from 0 on, the last of its line unless @rest is given. */

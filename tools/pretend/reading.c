@@ -23,7 +23,7 @@ static unsigned has(const struct reading *r, uint64_t bit)
 	return (r->format & bit) != 0;
 }
 
-static void find_places(struct reading *r)
+static void compute_places(struct reading *r)
 {
 	unsigned is_group = has(r, PERF_FORMAT_GROUP);
 	unsigned times =
@@ -47,7 +47,7 @@ static long take_reading(int fd, uint64_t format, size_t size, struct reading *r
 	r->n_words = n > 0 ? (unsigned)((size_t)n / sizeof(uint64_t)) : 0;
 	r->n_values = 0;
 	if (n > 0)
-		find_places(r);
+		compute_places(r);
 	return n < 0 ? -errno : n;
 }
 

@@ -23,7 +23,7 @@ static bool has_path(const char *url, const char *end)
 	return len >= end_len && strncmp(url + len - end_len, end, end_len) == 0;
 }
 
-static enum receiver find_receiver(const char *url)
+static enum receiver choose_receiver(const char *url)
 {
 	return has_path(url, "/ingest")     ? RECEIVER_PYROSCOPE
 	       : has_path(url, "/writeraw") ? RECEIVER_PARCA
@@ -218,7 +218,7 @@ static bool make_parca_request(const struct pushed_profile *p, const struct otlp
 enum push_result push_profile(const struct pushed_profile *p, const char *path, char *why,
                               unsigned size)
 {
-	const enum receiver receiver = find_receiver(p->url);
+	const enum receiver receiver = choose_receiver(p->url);
 	const struct export_format *format =
 		find_export_format(receiver == RECEIVER_OTLP ? "otlp" : "pprof");
 	char body[PATH_SIZE + 16], url[HTTP_URL_SIZE + QUERY_SIZE + 128];

@@ -227,8 +227,8 @@ static bool add_group_column(void *arg, int pmu, unsigned event, const pfm_metri
 	return !g->failed;
 }
 
-/* Adds the metric, or the group of metrics, called @name. EXIT_DONE, or EXIT_REFUSED with
- * everything said. */
+/* Adds the metric, or the group of metrics, called @name. EXIT_DONE, or EXIT_REFUSED after a
+ * message. */
 static int add_named_columns(struct report_job *job, const char *name)
 {
 	static struct metric_use use;

@@ -232,7 +232,7 @@ static struct key_layout lay_out_tree(const struct report_job *job, const struct
 	return layout;
 }
 
-/* The tree of the event of the nodes from @i on, of which there are @n. */
+/* Prints the tree of one event: its @n nodes begin with node @i. */
 static void put_tree(const struct report_job *job, struct tree_links *t, size_t i, size_t n)
 {
 	const struct profile *p = &job->profile;

@@ -99,7 +99,7 @@ void put_share_members(struct json *j, const char *prefix, uint64_t samples, uin
                        const struct profile_sum *sum);
 
 /* Finds the metrics that are shown: those of metric_names, those that the recording was made for,
- * or every one whose events were recorded. EXIT_DONE, or EXIT_REFUSED with everything said.
+ * or every one whose events were recorded. EXIT_DONE, or EXIT_REFUSED after a message.
  * (metrics.c) */
 int choose_metric_columns(struct report_job *job, const char *path);
 void free_metric_columns(struct report_job *job);

@@ -53,7 +53,7 @@ static double get_last_share(const struct series *s, const struct stat_row *row)
 }
 
 /* The earlier reading whose mark counts; NULL if the last one says everything. */
-static const struct worse_reading *find_worse(const struct stat_job *job, unsigned row)
+static const struct worse_reading *get_worse_reading(const struct stat_job *job, unsigned row)
 {
 	const struct series *s = job->report.series;
 	const struct worse_reading *w = &s->rows[row].worse;
@@ -67,7 +67,7 @@ static const struct worse_reading *find_worse(const struct stat_job *job, unsign
 
 pfm_quality_t get_series_quality(const struct stat_job *job, unsigned row)
 {
-	const struct worse_reading *w = find_worse(job, row);
+	const struct worse_reading *w = get_worse_reading(job, row);
 
 	if (!w)
 		return get_last_quality(job->report.series, &job->result.rows[row]);
@@ -79,14 +79,14 @@ pfm_quality_t get_series_quality(const struct stat_job *job, unsigned row)
 
 const char *get_series_cause(const struct stat_job *job, unsigned row)
 {
-	const struct worse_reading *w = find_worse(job, row);
+	const struct worse_reading *w = get_worse_reading(job, row);
 
 	return w ? w->cause : get_last_cause(job->report.series, &job->result.rows[row]);
 }
 
 double get_series_share(const struct stat_job *job, unsigned row)
 {
-	const struct worse_reading *w = find_worse(job, row);
+	const struct worse_reading *w = get_worse_reading(job, row);
 	const double share = get_last_share(job->report.series, &job->result.rows[row]);
 
 	return w && w->share < share ? w->share : share;

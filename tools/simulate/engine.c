@@ -232,12 +232,11 @@ static bool check_counts(const struct engine *e, const struct simulated_run *run
 {
 	for (unsigned i = 0; i < N_SIMULATED; i++)
 		if (run->counts[i] != known_counts[i]) {
-			snprintf(
-				message, MESSAGE_MAX,
-				"%.200s %s counts wrong: of event %u of the test program %llu, not "
-				"%llu",
-				e->path, e->version, i, (unsigned long long)run->counts[i],
-				(unsigned long long)known_counts[i]);
+			snprintf(message, MESSAGE_MAX,
+			         "%.200s %s miscounts the test program: expected %llu of event %u, "
+			         "got %llu",
+			         e->path, e->version, (unsigned long long)known_counts[i], i,
+			         (unsigned long long)run->counts[i]);
 			return false;
 		}
 	return true;

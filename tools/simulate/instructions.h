@@ -26,7 +26,7 @@ struct known_registers {
 	int64_t number, first; /* UNKNOWN_NUMBER */
 };
 
-/* Accounts the instruction at @code. */
+/* Updates the known numbers by the instruction at @code. */
 void follow_x86(struct known_registers *r, const uint8_t *code, size_t n);
 void follow_arm64(struct known_registers *r, const uint8_t *code);
 

@@ -82,7 +82,7 @@ static bool is_partial(const json_t *count)
 }
 
 /* The unit of @row; false if it has none, or is a sum over units. */
-static bool find_unit(struct unit_values *v, const json_t *row, long *unit)
+static bool read_unit(struct unit_values *v, const json_t *row, long *unit)
 {
 	const json_t *thread = json_object_get(row, "thread");
 	const char *sum = json_string_value(thread);
@@ -104,7 +104,7 @@ static bool add_row(struct unit_values *v, json_t *row)
 	struct unit_value value = { .row = row, .region = region, .parent = parent ? parent : "" };
 	size_t i;
 
-	if (!region || !find_unit(v, row, &value.unit))
+	if (!region || !read_unit(v, row, &value.unit))
 		return true;
 	value.metric = "visits";
 	value.value = json_number_value(json_object_get(row, "visits"));

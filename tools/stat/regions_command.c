@@ -41,7 +41,7 @@ static int apply_option(struct command_args *args, struct stat_job *job, int id,
 }
 
 /* The folder with the results: a shared one is inside. */
-static void find_results(const char *folder, char path[REGION_PATH_SIZE])
+static void make_results_path(const char *folder, char path[REGION_PATH_SIZE])
 {
 	struct stat s;
 
@@ -58,7 +58,7 @@ static int show_folder(struct stat_job *job, const char *folder)
 	struct stat s;
 	int rc;
 
-	find_results(folder, path);
+	make_results_path(folder, path);
 	if (stat(path, &s) != 0) {
 		fprintf(stderr, "pfm regions: %s: %s\n", folder, strerror(errno));
 		return EXIT_REFUSED;

@@ -22,8 +22,8 @@
 enum { OPT_CHILDREN = LONG_ONLY, OPT_ITERATIONS, OPT_SORT };
 
 enum {
-	BUFFERS_MAX = 1024,  /* that are waited for */
-	NODES_MAX = 1 << 20, /* of the call tree, before the samples are forgotten */
+	BUFFERS_MAX = 1024,  /* most buffers to wait for */
+	NODES_MAX = 1 << 20, /* of the call tree: beyond it the samples are dropped */
 	NS_PER_MS = 1000000
 };
 

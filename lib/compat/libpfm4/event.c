@@ -97,7 +97,8 @@ static bool is_listed_by_kernel(uint32_t pmu, uint32_t number, uint32_t pos, str
 	       l4_kernel_has_event(l4_get_text(out->row->name));
 }
 
-/* The position of row @number, which is of type 4, or that after the last row. */
+/* The position of row @number, an event of the CPU's own PMU (type 4), among the events that the
+ * kernel has; @number after the last row: their end. */
 static uint32_t find_perf_position(uint32_t pmu, uint32_t number)
 {
 	struct l4_event ev;

@@ -33,7 +33,7 @@ static void add_mask_bits(struct mask_selection *p, const struct l4_mask *m)
 }
 
 /* Adds a mask to its group. True if one of the group's masks excludes others. */
-static bool has_group_clash(struct mask_selection *p, const struct l4_mask *m)
+static bool add_mask_to_group(struct mask_selection *p, const struct l4_mask *m)
 {
 	uint32_t bit = 1u << m->group;
 	bool clash;
@@ -62,7 +62,7 @@ static int select_mask(struct mask_selection *p, unsigned number)
 		p->only_group = m->group;
 	if (m->flags & MASK_REQUIRES_GROUP)
 		p->needed_groups |= 1u << m->needed_group;
-	if (has_group_clash(p, m))
+	if (add_mask_to_group(p, m))
 		return PFM_ERR_FEATCOMB;
 	if (m->flags & MASK_OVERRIDES_CODE) /* such masks exclude the others of their group */
 		p->override_code = m->code & 0xff;

@@ -170,7 +170,7 @@ struct cpp_text {
 	size_t length;
 	unsigned depth, steps;
 	const struct cpp_scope *scope;
-	int pack_index;    /* of the element of packs that is printed; -1: all of them */
+	int pack_index;    /* the element of packs to print; -1: all elements */
 	bool is_in_lambda; /* in its parameters, of which those of templates are "auto:1" */
 	bool is_full;      /* the text is cut */
 	bool failed;       /* the budget is spent, or a reference leads nowhere */

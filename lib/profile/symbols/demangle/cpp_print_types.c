@@ -175,6 +175,7 @@ static void print_array_size(struct cpp_text *t, const struct cpp_node *node)
 	cpp_print_after(t, node->right);
 }
 
+/* Prints what C++ writes after the declared name: parameters, bounds of arrays, qualifiers. */
 static void print_parts_after(struct cpp_text *t, const struct cpp_node *node)
 {
 	switch (node->kind) {
