@@ -149,7 +149,7 @@ class Agent(unittest.TestCase):
         self.assertTrue(find(profile, 2), "no samples")
         self.assertRegex(profile, b"cpu-clock|cycles")
 
-    def test_containers(self):
+    def test_samples_name_their_container(self):
         """Samples of a container have its number, and that of its pod."""
         root = "/sys/fs/cgroup/unified" if os.path.isdir("/sys/fs/cgroup/unified") else \
             "/sys/fs/cgroup"

@@ -287,7 +287,7 @@ class MoreRights(Folder):
                 faults = self.as_nobody("--json", "-e", events, "--", "true")[0]
                 self.assertEqual((faults["event"], faults["ratio"]), ("page-faults:u", ratio))
 
-    def test_what_they_do_is_missing(self):
+    def test_counts_of_programs_with_more_rights_are_partial(self):
         self.copy, self.libraries = within_reach(self.folder)
         program = self.at("dd")
         shutil.copy(shutil.which("dd"), program)
@@ -777,7 +777,7 @@ exit $rc"""
     def test_an_interrupt_leaves_no_image(self):
         self.interrupt(signal.SIGINT, True)
 
-    def test_an_end_leaves_no_image(self):
+    def test_sigterm_leaves_no_image(self):
         self.interrupt(signal.SIGTERM, True)
 
     def test_a_kill_leaves_the_old_image(self):

@@ -101,7 +101,7 @@ class Names(unittest.TestCase):
         if not shutil.which("nm"):
             self.skipTest("nm is missing (Debian package binutils)")
 
-    def test_libperfmon_and_the_compatibility_libraries(self):
+    def test_libperfmon_exports_no_name_of_libpfm(self):
         ours = exported(PERFMON)
         self.assertGreater(len(ours), 50)
         for path in (LIBPFM3, LIBPFM4, system_library("libpfm.so.4"), system_library("libpfm.so")):

@@ -344,7 +344,7 @@ class Counted(unittest.TestCase):
                 values = [r["value"] for r in rows if "metric" in r]
                 self.assertEqual(values, [8, 4, 1, 2] if smt == "1" else [1, 1, 0, 1])
 
-    def test_a_metric_from_its_counts(self):
+    def test_a_metric_equals_its_formula_over_its_counts(self):
         rows = [
             json.loads(line)
             for line in self.stat("--json", "-M", "software::faults_per_second")[0].splitlines()

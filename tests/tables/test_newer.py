@@ -101,7 +101,7 @@ class Newer(unittest.TestCase):
 
 
 class Boxes(unittest.TestCase):
-    def test_boxes_of_linuxs_drivers(self):
+    def test_boxes_encode_as_linuxs_documents_say(self):
         """Examples of Linux's documents (arm-ni.rst, nvidia-tegra410-pmu.rst and others), whose
         words are what the drivers take."""
         for text, words in (

@@ -282,7 +282,7 @@ static void unreadable_files_are_reported(void **state)
 }
 
 /* More refusals and images than the lists begin with. */
-static void many_refusals(void **state)
+static void lists_grow_with_images_and_refusals(void **state)
 {
 	char name[32];
 
@@ -348,4 +348,4 @@ static void damage_is_found_later(void **state)
 UNIT(context_images, cmocka_unit_test(folders_of_images), CASE(files_that_are_loaded),
      CASE(files_that_are_not_images), CASE(paths_that_are_too_long),
      CASE(files_that_others_may_write_are_refused), CASE(unreadable_files_are_reported),
-     CASE(many_refusals), CASE(bytes_are_kept), CASE(damage_is_found_later));
+     CASE(lists_grow_with_images_and_refusals), CASE(bytes_are_kept), CASE(damage_is_found_later));

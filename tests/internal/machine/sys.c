@@ -62,7 +62,7 @@ static int remove_folder(void **state)
 
 /* Into buffers of every length, a file is read whole or not at all. The text ends with NUL, and
  * no byte after it is written. */
-static void slurp(void **state)
+static void reads_a_file_whole_or_not_at_all(void **state)
 {
 	static const char *const texts[] = { "",       "a",      "a\n", "abc\r\n", "\n",
 		                             "\n\n\n", "a\nb\n", " a ", "a\n ",    "0123456789" };
@@ -93,7 +93,7 @@ static void slurp(void **state)
 }
 
 /* Lengths around those at which the buffer grows. */
-static void whole_files(void **state)
+static void reads_files_larger_than_the_first_buffer(void **state)
 {
 	static const size_t sizes[] = { 0,     1,     4094,  4095,  4096,  4097,
 		                        12286, 12287, 12288, 12289, 100000 };
@@ -133,7 +133,7 @@ static void a_file_without_end_is_refused(void **state)
 	assert_null(got);
 }
 
-static void numbers(void **state)
+static void reads_numbers_of_64_bits(void **state)
 {
 	static const struct {
 		const char *text;
@@ -176,7 +176,7 @@ static int join(void *arg, const char *name)
 	return strcmp(name, "stop") == 0 ? 17 : 0;
 }
 
-static void folders(void **state)
+static void lists_folders_in_the_order_of_names(void **state)
 {
 	char seen[256] = "", path[64];
 
@@ -212,7 +212,7 @@ static int in_order(void *arg, const char *name)
 	return 0;
 }
 
-static void many_names(void **state)
+static void lists_folders_of_many_names(void **state)
 {
 	unsigned n = 0;
 
@@ -228,7 +228,7 @@ static void many_names(void **state)
 }
 
 /* Another root hides this machine completely, whatever the root's name. */
-static void roots(void **state)
+static void a_root_hides_this_machine(void **state)
 {
 	char *long_root = malloc(600), path[5000];
 	uint32_t regs[4];
@@ -261,7 +261,7 @@ static void roots(void **state)
 }
 
 /* Errors come back as numbers, and descriptors do not leak into programs that are started. */
-static void calls(void **state)
+static void calls_return_errors_and_close_on_exec(void **state)
 {
 	static _Alignas(16) char odd[16]; /* odd + 1 is not the address of a page */
 	struct pollfd p = { .events = POLLIN };
@@ -296,7 +296,7 @@ static void calls(void **state)
 }
 
 /* A program may have closed its input: 0 is a descriptor like any other. */
-static void descriptor_0(void **state)
+static void accepts_descriptor_0(void **state)
 {
 	struct perf_attr a = { .size = sizeof(a),
 		               .type = PERF_TYPE_SOFTWARE,
@@ -325,6 +325,9 @@ static void descriptor_0(void **state)
 
 #define IN_FOLDER(TEST) cmocka_unit_test_setup_teardown(TEST, make_folder, remove_folder)
 
-UNIT(machine_sys, IN_FOLDER(slurp), IN_FOLDER(whole_files),
-     cmocka_unit_test(a_file_without_end_is_refused), IN_FOLDER(numbers), IN_FOLDER(folders),
-     IN_FOLDER(many_names), IN_FOLDER(roots), IN_FOLDER(calls), IN_FOLDER(descriptor_0));
+UNIT(machine_sys, IN_FOLDER(reads_a_file_whole_or_not_at_all),
+     IN_FOLDER(reads_files_larger_than_the_first_buffer),
+     cmocka_unit_test(a_file_without_end_is_refused), IN_FOLDER(reads_numbers_of_64_bits),
+     IN_FOLDER(lists_folders_in_the_order_of_names), IN_FOLDER(lists_folders_of_many_names),
+     IN_FOLDER(a_root_hides_this_machine), IN_FOLDER(calls_return_errors_and_close_on_exec),
+     IN_FOLDER(accepts_descriptor_0));

@@ -47,7 +47,7 @@ static void add_nodes(void)
 	fake_file(&fake, "/sys/devices/system/node/online", "0,10\n");
 }
 
-static void nodes(void **state)
+static void writes_nodes_with_memory_and_cpus(void **state)
 {
 	(void)state;
 	add_nodes();
@@ -66,7 +66,7 @@ static void nodes(void **state)
 	assert_int_equal(built.end, 180);
 }
 
-static void blocks(void **state)
+static void writes_blocks_of_memory_by_node(void **state)
 {
 	static const char *const names[] = { "node0/memory0/state", "node0/memory2/state",
 		                             "node0/memory65/state", "node10/memory1/state" };
@@ -105,4 +105,5 @@ static void machines_without_nodes(void **state)
 
 #define CASE(NAME) cmocka_unit_test_setup_teardown(NAME, begin, end)
 
-UNIT(perfdata_numa_topology, CASE(nodes), CASE(blocks), CASE(machines_without_nodes));
+UNIT(perfdata_numa_topology, CASE(writes_nodes_with_memory_and_cpus),
+     CASE(writes_blocks_of_memory_by_node), CASE(machines_without_nodes));

@@ -90,7 +90,7 @@ static void expect_map(unsigned i, uint32_t pid, const uint64_t where[3], const 
 	assert_string_equal(records[i] + 72, name);
 }
 
-static void names(void **state)
+static void writes_a_name_for_each_thread(void **state)
 {
 	(void)state;
 	fake_file(&fake, "/proc/42/task/42/comm", "seven77");
@@ -109,7 +109,7 @@ static void names(void **state)
 	assert_int_equal(n, 0);
 }
 
-static void maps(void **state)
+static void writes_mappings_with_code(void **state)
 {
 	(void)state;
 	fake_file(&fake, "/proc/42/maps",
@@ -139,7 +139,7 @@ static void maps(void **state)
 }
 
 /* Mappings without code, requested by PFM_SIDEBAND_DATA_MAPS. */
-static void data_maps(void **state)
+static void writes_mappings_of_data_on_request(void **state)
 {
 	(void)state;
 	fake_file(&fake, "/proc/42/maps",
@@ -158,7 +158,7 @@ static void data_maps(void **state)
 }
 
 /* A name of the maximum path length, and a longer one, which is truncated. */
-static void long_names(void **state)
+static void truncates_paths_beyond_the_maximum(void **state)
 {
 	static char line[8300], name[8200];
 
@@ -181,7 +181,7 @@ static void long_names(void **state)
 }
 
 /* Each record ends with zeros for the fields of sample_id (task, time, ID, CPU) only. */
-static void trailers(void **state)
+static void trailers_have_the_requested_fields(void **state)
 {
 	static const uint64_t fields[] = {
 		PFM_SAMPLE_TID,    PFM_SAMPLE_TIME, PFM_SAMPLE_ID,
@@ -207,7 +207,7 @@ static void trailers(void **state)
 }
 
 /* System-wide: each process with its threads and then its mappings. */
-static void system_wide(void **state)
+static void writes_all_processes_system_wide(void **state)
 {
 	(void)state;
 	s->options.flags = PFM_SESSION_SYSTEM_WIDE;
@@ -249,7 +249,7 @@ static void expect_kernel(const char *text, uint64_t start)
 }
 
 /* The kernel begins at _stext. Users without access to kernel addresses read zeros. */
-static void kernel_start(void **state)
+static void the_kernel_begins_at_stext(void **state)
 {
 	static const struct {
 		const char *text;
@@ -294,7 +294,7 @@ static void kernel_start_between_pieces(void **state)
 }
 
 /* The first error is returned, and nothing is written after it. */
-static void errors(void **state)
+static void the_first_error_ends_writing(void **state)
 {
 	(void)state;
 	fake_file(&fake, "/proc/42/task/42/comm", "a");
@@ -326,6 +326,8 @@ static void errors(void **state)
 
 #define CASE(NAME) cmocka_unit_test_setup_teardown(NAME, begin_record, end)
 
-UNIT(perfdata_perfdata_synthesize, CASE(names), CASE(maps), CASE(data_maps), CASE(long_names),
-     CASE(trailers), CASE(system_wide), CASE(kernel_start), CASE(kernel_start_between_pieces),
-     CASE(errors));
+UNIT(perfdata_perfdata_synthesize, CASE(writes_a_name_for_each_thread),
+     CASE(writes_mappings_with_code), CASE(writes_mappings_of_data_on_request),
+     CASE(truncates_paths_beyond_the_maximum), CASE(trailers_have_the_requested_fields),
+     CASE(writes_all_processes_system_wide), CASE(the_kernel_begins_at_stext),
+     CASE(kernel_start_between_pieces), CASE(the_first_error_ends_writing));

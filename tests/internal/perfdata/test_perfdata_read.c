@@ -618,7 +618,7 @@ static void names_that_lie_are_left_out(void **state)
 	}
 }
 
-static void reading_with_little_memory(void **state)
+static void reading_fails_cleanly_without_memory(void **state)
 {
 	unsigned refused = 0, broken = 0;
 
@@ -1487,7 +1487,7 @@ int main(void)
 		ROW(records_in_random_order_are_sorted),
 		ROW(refuses_files_that_are_not_recordings),
 		ROW(names_that_lie_are_left_out),
-		ROW(reading_with_little_memory),
+		ROW(reading_fails_cleanly_without_memory),
 		ROW(reads_recordings_of_scripted_kernels),
 		ROW(formats_of_tracepoints_are_kept),
 		ROW(losses_without_a_record_are_kept),

@@ -64,7 +64,7 @@ static void the_number_of_a_tracepoint_is_compared_whole(void **state)
 	assert_true(pfmi_perfdata_has_tracepoint_id("\nID: 0\n", 0));
 }
 
-static void which_text(void **state)
+static void a_format_must_have_the_number_of_its_tracepoint(void **state)
 {
 	(void)state;
 	add_count("sched:switch", PERF_TYPE_TRACEPOINT, 7);
@@ -86,7 +86,7 @@ static void which_text(void **state)
 }
 
 /* Only two mount points are tried. */
-static void without_mounts(void **state)
+static void tries_two_mount_points(void **state)
 {
 	(void)state;
 	add_count("sched:switch", PERF_TYPE_TRACEPOINT, 7);
@@ -230,7 +230,7 @@ static void it_is_added(void **state)
 }
 
 /* A buffer that cannot grow any more: there is nothing, wherever it ends. */
-static void no_room(void **state)
+static void writes_nothing_beyond_the_largest_buffer(void **state)
 {
 	bool ok = false;
 
@@ -253,5 +253,6 @@ static void no_room(void **state)
 #define CASE(NAME) cmocka_unit_test_setup_teardown(NAME, begin, end)
 
 UNIT(perfdata_tracing_data, cmocka_unit_test(the_number_of_a_tracepoint_is_compared_whole),
-     CASE(which_text), CASE(without_mounts), CASE(modifiers_are_no_name), CASE(byte_for_byte),
-     CASE(it_is_added), CASE(no_room));
+     CASE(a_format_must_have_the_number_of_its_tracepoint), CASE(tries_two_mount_points),
+     CASE(modifiers_are_no_name), CASE(byte_for_byte), CASE(it_is_added),
+     CASE(writes_nothing_beyond_the_largest_buffer));

@@ -70,7 +70,7 @@ static void pieces_of_every_size(void **state)
 
 /* A record holds one frame, and the next frame continues the stream. Consuming the buffer in
  * between has no effect on the stream. */
-static void nested_frames(void **state)
+static void frames_of_records_continue_one_stream(void **state)
 {
 	struct byte_buffer out = { .data = NULL };
 
@@ -147,6 +147,6 @@ static void without_the_library(void **state)
 
 #define CASE(NAME) cmocka_unit_test_setup_teardown(NAME, open_library, close_library)
 
-UNIT(perfdata_zstd, CASE(pieces_of_every_size), CASE(nested_frames),
+UNIT(perfdata_zstd, CASE(pieces_of_every_size), CASE(frames_of_records_continue_one_stream),
      CASE(leaves_out_what_does_not_fit), CASE(refuses_bad_streams),
      CASE(a_stream_that_stands_for_too_much), cmocka_unit_test(without_the_library));

@@ -84,7 +84,7 @@ static void costs_of_each_process(void **state)
 	unmake_file(&m);
 }
 
-static void refused_results(void **state)
+static void refuses_results_of_other_events(void **state)
 {
 	struct made_regions m;
 	pfm_region_results_t *to, *from, *here;
@@ -109,4 +109,4 @@ static void refused_results(void **state)
 
 UNIT(region_merge, cmocka_unit_test(sums_of_two_processes),
      cmocka_unit_test(regions_have_the_same_names), cmocka_unit_test(costs_of_each_process),
-     cmocka_unit_test(refused_results));
+     cmocka_unit_test(refuses_results_of_other_events));

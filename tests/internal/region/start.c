@@ -166,7 +166,7 @@ static void start_by_call(void **state)
 	run_story(call_story);
 }
 
-static void program_may_have_the_first_word(void **state)
+static void options_of_the_program_come_first(void **state)
 {
 	(void)state;
 	run_story(program_first_story);
@@ -204,7 +204,7 @@ static void results_are_written_at_exit(void **state)
 }
 
 UNIT(region_start, cmocka_unit_test(start_without_a_request),
-     cmocka_unit_test(program_may_have_the_first_word), cmocka_unit_test(start_from_environment),
+     cmocka_unit_test(options_of_the_program_come_first), cmocka_unit_test(start_from_environment),
      cmocka_unit_test(environment_names_an_unknown_event),
      cmocka_unit_test(call_names_an_unknown_event), cmocka_unit_test(start_by_call),
      cmocka_unit_test(results_are_written_at_exit));

@@ -80,7 +80,7 @@ static void visits_that_are_enough(void **state)
 	assert_int_equal(n, 101);
 }
 
-static void roots(void **state)
+static void roots_are_exact_to_rounding(void **state)
 {
 	(void)state;
 	for (double v = 0; v < 1e6; v += 997) {
@@ -95,4 +95,4 @@ static void roots(void **state)
 }
 
 UNIT(region_subtract, cmocka_unit_test(errors_of_sums), cmocka_unit_test(errors_of_rare_costs),
-     cmocka_unit_test(visits_that_are_enough), cmocka_unit_test(roots));
+     cmocka_unit_test(visits_that_are_enough), cmocka_unit_test(roots_are_exact_to_rounding));

@@ -88,7 +88,7 @@ static void lines_of_a_terminal(void **state)
 }
 
 /* Names as C++ has them, and an event with all its terms, have lines of their own. */
-static void long_names(void **state)
+static void long_names_have_lines_of_their_own(void **state)
 {
 	static char event[] = "cpu_core/event=0xd1,umask=0x20,name=mem_load_retired.l3_miss/u";
 	struct made_regions m;
@@ -133,4 +133,4 @@ static void table_without_regions(void **state)
 
 UNIT(region_write_table, cmocka_unit_test(table_of_one_region),
      cmocka_unit_test(threads_and_remarks), cmocka_unit_test(lines_of_a_terminal),
-     cmocka_unit_test(long_names), cmocka_unit_test(table_without_regions));
+     cmocka_unit_test(long_names_have_lines_of_their_own), cmocka_unit_test(table_without_regions));

@@ -102,7 +102,7 @@ static void copies_for_each_cpu(void **state)
 }
 
 /* One instance of a box is counted on the CPUs of that instance. */
-static void one_instance(void **state)
+static void counts_an_instance_on_its_own_cpus(void **state)
 {
 	const char *where[] = { "0", "4-5" };
 	static const char *const names[] = { "box_0", "box_1" };
@@ -241,6 +241,7 @@ static void sessions_that_must_read_the_online_list(void **state)
 	expect_cpu_files_read(0, 8, true); /* other sessions keep their assumption */
 }
 
-UNIT(session_count_cpus, CASE(lists_of_cpus), CASE(copies_for_each_cpu), CASE(one_instance),
-     CASE(too_many_counts), CASE(reads_online_list_when_needed), CASE(machines_that_may_change),
+UNIT(session_count_cpus, CASE(lists_of_cpus), CASE(copies_for_each_cpu),
+     CASE(counts_an_instance_on_its_own_cpus), CASE(too_many_counts),
+     CASE(reads_online_list_when_needed), CASE(machines_that_may_change),
      CASE(sessions_that_must_read_the_online_list));

@@ -81,7 +81,7 @@ static void reads_files_of_the_machine(void **state)
 }
 
 /* Descriptors of a dry run are no open files and all different. */
-static void numbers(void **state)
+static void descriptors_of_a_dry_run_differ(void **state)
 {
 	const struct perf_state *st;
 
@@ -114,7 +114,7 @@ static void failed_dry_run_changes_nothing(void **state)
 }
 
 /* Sampling works in a dry run, without losses. */
-static void samples(void **state)
+static void samples_in_a_dry_run_without_losses(void **state)
 {
 	pfm_sampling_t sampling = PFM_INIT(sampling);
 
@@ -129,5 +129,6 @@ static void samples(void **state)
 
 #define CASE(NAME) cmocka_unit_test_setup_teardown(NAME, begin, end)
 
-UNIT(session_dry_run, CASE(groups_of_every_size), CASE(reads_files_of_the_machine), CASE(numbers),
-     CASE(failed_dry_run_changes_nothing), CASE(samples));
+UNIT(session_dry_run, CASE(groups_of_every_size), CASE(reads_files_of_the_machine),
+     CASE(descriptors_of_a_dry_run_differ), CASE(failed_dry_run_changes_nothing),
+     CASE(samples_in_a_dry_run_without_losses));

@@ -76,7 +76,7 @@ static void refuse(const char *text, int code, uint32_t start, uint32_t end)
 
 /* ---- cores ----------------------------------------------------------------------------------- */
 
-static void cores(void **state)
+static void finds_each_core_pmu(void **state)
 {
 	char path[80];
 
@@ -108,7 +108,7 @@ static void cores(void **state)
 /* ---- letters --------------------------------------------------------------------------------- */
 
 /* Letters of the session are cut off; letters of the event stay in its text. */
-static void letters(void **state)
+static void cuts_off_letters_of_the_session(void **state)
 {
 	static const struct {
 		const char *text;
@@ -356,7 +356,8 @@ static void terms_of_samples(void **state)
 
 #define CASE(NAME) cmocka_unit_test_teardown(NAME, end)
 
-UNIT(session_event_list, CASE(cores), CASE(letters), CASE(parses_modifiers_after_a_brace),
-     CASE(texts_that_are_no_list), CASE(parses_sets_of_events), CASE(groups_are_numbered),
+UNIT(session_event_list, CASE(finds_each_core_pmu), CASE(cuts_off_letters_of_the_session),
+     CASE(parses_modifiers_after_a_brace), CASE(texts_that_are_no_list),
+     CASE(parses_sets_of_events), CASE(groups_are_numbered),
      CASE(splits_groups_of_exclusive_events), CASE(on_each_type), CASE(groups_on_each_type),
      CASE(terms_of_samples));

@@ -57,7 +57,7 @@ static void expect_exclusive(const char *marks)
 
 /* A group with an event that must be counted alone is exclusive if another group conflicts with
  * it; a conflict inside the group does not count. */
-static void turns(void **state)
+static void marks_groups_that_exclude_each_other(void **state)
 {
 	(void)state;
 	use("hybrid");
@@ -89,4 +89,5 @@ static void turns(void **state)
 	expect_exclusive("..");
 }
 
-UNIT(session_exclusive_counts, CASE(finds_exclusive_conflicts), CASE(turns));
+UNIT(session_exclusive_counts, CASE(finds_exclusive_conflicts),
+     CASE(marks_groups_that_exclude_each_other));

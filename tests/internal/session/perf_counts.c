@@ -29,7 +29,7 @@ static void parts_add_up(void **state)
 }
 
 /* A level is reported as read: not as a difference and not scaled. */
-static void levels(void **state)
+static void reports_levels_as_they_are_read(void **state)
 {
 	(void)state;
 	add_part(0, -1, false, 0, -1);
@@ -45,7 +45,7 @@ static void levels(void **state)
 	expect(0, 40, 40, 20, 10, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 }
 
-static void time_elsewhere(void **state)
+static void time_on_cpus_without_the_pmu_counts_as_enabled(void **state)
 {
 	struct unserved_time more = { .count_index = 0, .time_reference = 1 };
 
@@ -102,5 +102,5 @@ static void readings_without_a_call(void **state)
 	assert_int_equal(pfmi_perf_read_user_count(s, 0, &c), PFMLIB_ERR_NOTSUPP); /* stopped */
 }
 
-UNIT(session_perf_counts, CASE(parts_add_up), CASE(levels), CASE(time_elsewhere),
-     CASE(readings_without_a_call));
+UNIT(session_perf_counts, CASE(parts_add_up), CASE(reports_levels_as_they_are_read),
+     CASE(time_on_cpus_without_the_pmu_counts_as_enabled), CASE(readings_without_a_call));

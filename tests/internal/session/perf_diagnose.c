@@ -127,7 +127,7 @@ static bool everything(const struct perf_attr *a, int pid, int cpu, int group)
 
 /* ---- numbers that mean one thing ------------------------------------------------------------- */
 
-static void plain_numbers(void **state)
+static void explains_each_errno(void **state)
 {
 	(void)state;
 	part.cpu = 3;
@@ -147,7 +147,7 @@ static void plain_numbers(void **state)
 	assert_int_equal(fake.uses[FAKE_PERF], 0); /* no trial event was opened */
 }
 
-static void open_files(void **state)
+static void names_the_limit_of_open_files(void **state)
 {
 	(void)state;
 	expect(-1, EMFILE, PFM_CAUSE_FILES, "the process cannot open more files");
@@ -386,7 +386,7 @@ static void the_kernels_own_events(void **state)
 	expect(-1, EINVAL, PFM_CAUSE_ATTRIBUTE, "pinning");
 }
 
-static void breakpoints(void **state)
+static void names_what_a_breakpoint_lacks(void **state)
 {
 	perfmon_attr_t *a = &counts[0].config.attr;
 
@@ -453,7 +453,7 @@ static bool alone(const struct perf_attr *a, int pid, int cpu, int group)
 	return group == -1 && pid == 42 && cpu == 3 && a->disabled;
 }
 
-static void groups(void **state)
+static void tells_a_full_group_from_a_refused_event(void **state)
 {
 	struct perf_attr lead = { .size = sizeof(lead) };
 	int group;
@@ -596,7 +596,7 @@ static void events_that_a_driver_denies(void **state)
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-static void who_refuses(void **state)
+static void names_the_pmu_that_refuses(void **state)
 {
 	struct table *own = malloc(format->size);
 
@@ -615,8 +615,10 @@ static void who_refuses(void **state)
 
 #define CASE(NAME) cmocka_unit_test_setup_teardown(NAME, begin, end)
 
-UNIT(session_perf_diagnose, CASE(plain_numbers), CASE(open_files), CASE(counters_in_use),
-     CASE(no_such_event), CASE(one_setting_is_refused), CASE(one_field_is_refused),
-     CASE(diagnoses_undeclared_bits), CASE(the_kernels_own_events), CASE(breakpoints), CASE(groups),
+UNIT(session_perf_diagnose, CASE(explains_each_errno), CASE(names_the_limit_of_open_files),
+     CASE(counters_in_use), CASE(no_such_event), CASE(one_setting_is_refused),
+     CASE(one_field_is_refused), CASE(diagnoses_undeclared_bits), CASE(the_kernels_own_events),
+     CASE(names_what_a_breakpoint_lacks), CASE(tells_a_full_group_from_a_refused_event),
      CASE(no_control_group), CASE(a_level_that_cannot_be_read), CASE(is_counting_forbidden),
-     CASE(this_is_not_permitted), CASE(events_that_a_driver_denies), CASE(who_refuses));
+     CASE(this_is_not_permitted), CASE(events_that_a_driver_denies),
+     CASE(names_the_pmu_that_refuses));

@@ -248,7 +248,7 @@ static void a_control_group_at_descriptor_0(void **state)
 	assert_int_equal(folders, 0);
 }
 
-static void control_groups(void **state)
+static void opens_events_for_the_folder_of_a_control_group(void **state)
 {
 	unsigned n[2] = { 0, 0 };
 	int folder;
@@ -323,5 +323,6 @@ static void a_control_groups_time_that_starts_with_the_kernel(void **state)
 UNIT(session_perf_event, MADE(reads_groups_at_once), MADE(leaders_and_members),
      MADE(boxes_and_wishes), cmocka_unit_test(samples_of_the_kernel_alone),
      cmocka_unit_test(an_interrupted_open_is_tried_again), OPENED(is_there_such_a_call),
-     OPENED(control_groups), OPENED(a_control_group_at_descriptor_0),
+     OPENED(opens_events_for_the_folder_of_a_control_group),
+     OPENED(a_control_group_at_descriptor_0),
      OPENED(a_control_groups_time_that_starts_with_the_kernel));

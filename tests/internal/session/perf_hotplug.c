@@ -221,7 +221,7 @@ static void only_time_that_was_counted(void **state)
 	expect_now(false);
 }
 
-static void others_come(void **state)
+static void notices_cpus_that_come_on_line(void **state)
 {
 	(void)state;
 	open_on("0-3", "0-7", NULL, "cycles");
@@ -322,7 +322,7 @@ static void group_of_a_cpu_that_goes(void **state)
 }
 
 /* Events of a control group are enabled while the group runs on the CPU; other events go on. */
-static void control_group(void **state)
+static void events_of_a_control_group_may_be_enabled_less(void **state)
 {
 	(void)state;
 	make_machine("uncore");
@@ -348,6 +348,7 @@ static void control_group(void **state)
 #define CASE(NAME) cmocka_unit_test_teardown(NAME, done)
 
 UNIT(session_perf_hotplug, CASE(time_stands_still), CASE(readings_take_time),
-     CASE(only_time_that_was_counted), CASE(others_come), CASE(others_do_not_matter),
-     CASE(group_of_a_cpu_that_goes), CASE(control_group),
+     CASE(only_time_that_was_counted), CASE(notices_cpus_that_come_on_line),
+     CASE(others_do_not_matter), CASE(group_of_a_cpu_that_goes),
+     CASE(events_of_a_control_group_may_be_enabled_less),
      CASE(tasks_have_no_more_time_than_the_cpus));

@@ -5,7 +5,7 @@
 
 /* ---- places ---------------------------------------------------------------------------------- */
 
-static void one_event(void **state)
+static void reads_one_event_after_resets(void **state)
 {
 	(void)state;
 	add_part(0, -1, false, 0, -1);
@@ -241,7 +241,7 @@ static void say(unsigned times, int rc)
 	at = 0;
 }
 
-static void reading_fails(void **state)
+static void reports_readings_that_fail(void **state)
 {
 	(void)state;
 	add_part(0, -1, false, 0, -1);
@@ -293,7 +293,7 @@ static void groups_that_differ(void **state)
 	assert_true(pfmi_perf_has_unreadable_group(s));
 }
 
-UNIT(session_perf_read, CASE(one_event), CASE(groups_and_others), CASE(a_group_read_one_by_one),
-     CASE(a_group_of_another_size), CASE(what_did_not_fit), CASE(a_pinned_event_lost_its_counter),
-     CASE(fast_path_of_counts), CASE(slow_path_of_counts), CASE(reading_fails),
-     CASE(groups_that_differ));
+UNIT(session_perf_read, CASE(reads_one_event_after_resets), CASE(groups_and_others),
+     CASE(a_group_read_one_by_one), CASE(a_group_of_another_size), CASE(what_did_not_fit),
+     CASE(a_pinned_event_lost_its_counter), CASE(fast_path_of_counts), CASE(slow_path_of_counts),
+     CASE(reports_readings_that_fail), CASE(groups_that_differ));

@@ -25,7 +25,7 @@ static void counted(uint64_t value, uint64_t enabled, uint64_t running)
 	read_all();
 }
 
-static void qualities(void **state)
+static void times_decide_the_quality(void **state)
 {
 	(void)state;
 	make_machine("uncore");
@@ -515,7 +515,7 @@ static void levels_are_marked(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(qualities),
+		CASE(times_decide_the_quality),
 		CASE(qualities_of_levels),
 		CASE(zero_is_where_reset_was),
 		CASE(clear_readings_may_change),

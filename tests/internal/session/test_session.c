@@ -30,7 +30,7 @@ static void events_of_the_kernel_alone(void **state)
 
 /* ---- where and how events are opened --------------------------------------------------------- */
 
-static void own_thread(void **state)
+static void counts_the_own_thread_with_one_call(void **state)
 {
 	(void)state;
 	make_machine("uncore");
@@ -60,7 +60,7 @@ static void own_thread(void **state)
 	assert_string_equal(is_about(0).name, "cycles");
 }
 
-static void levels(void **state)
+static void named_levels_win_over_those_of_the_session(void **state)
 {
 	(void)state;
 	make_machine("uncore");
@@ -267,7 +267,7 @@ static void group_goes_on_without_its_first(void **state)
 	assert_int_equal(fake_open_events(&fake), 2);
 }
 
-static void whole_system(void **state)
+static void counts_on_each_cpu_that_is_on_line(void **state)
 {
 	(void)state;
 	make_machine("uncore");
@@ -854,7 +854,7 @@ static void zero_on_cores_that_were_not_used(void **state)
 
 /* An event that must be counted alone is refused by name in a group and gets turns of its own
  * outside of one. */
-static void counted_alone(void **state)
+static void refuses_an_exclusive_event_in_a_group(void **state)
 {
 	static const char group[] = "{" BIG "L2_RQSTS.MISS," BIG "FRONTEND_RETIRED.DSB_MISS}";
 
@@ -962,8 +962,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(events_of_the_kernel_alone),
-		CASE(own_thread),
-		CASE(levels),
+		CASE(counts_the_own_thread_with_one_call),
+		CASE(named_levels_win_over_those_of_the_session),
 		CASE(levels_at_which_nothing_happens),
 		CASE(clocks_know_no_levels),
 		CASE(negative_numbers_are_refused),
@@ -973,7 +973,7 @@ int main(void)
 		CASE(member_that_does_not_fit),
 		CASE(weak_group_is_broken_up),
 		CASE(group_goes_on_without_its_first),
-		CASE(whole_system),
+		CASE(counts_on_each_cpu_that_is_on_line),
 		CASE(one_count_per_cpu),
 		CASE(cpus_that_are_off_line),
 		CASE(cpus_that_are_all_there),
@@ -996,7 +996,7 @@ int main(void)
 		CASE(only_one_type_has_it),
 		CASE(zero_on_cores_that_were_not_used),
 		CASE(qualifiers_within_a_group),
-		CASE(counted_alone),
+		CASE(refuses_an_exclusive_event_in_a_group),
 		CASE(no_count_of_a_pretended_machine_is_exact),
 		CASE(missing_counts_of_a_pretended_machine_stay_missing),
 	};

@@ -248,7 +248,7 @@ static void every_allocation_may_fail(void **state)
 	}
 }
 
-static void wrong_arguments(void **state)
+static void refuses_wrong_arguments(void **state)
 {
 	pfm_count_t small = { .size = offsetof(pfm_count_t, enabled) };
 	pfm_count_info_t info = PFM_INIT(info);
@@ -313,14 +313,10 @@ static int finish(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(dry_run_plans_and_opens_nothing),
-		CASE(dry_run_for_another_backend),
-		CASE(dry_runs_on_shared_machines),
-		CASE(every_call_may_fail),
-		CASE(interrupted_calls_are_repeated),
-		CASE(every_allocation_may_fail),
-		CASE(wrong_arguments),
-		CASE(sessions_keep_their_context),
+		CASE(dry_run_plans_and_opens_nothing), CASE(dry_run_for_another_backend),
+		CASE(dry_runs_on_shared_machines),     CASE(every_call_may_fail),
+		CASE(interrupted_calls_are_repeated),  CASE(every_allocation_may_fail),
+		CASE(refuses_wrong_arguments),         CASE(sessions_keep_their_context),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

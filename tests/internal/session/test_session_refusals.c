@@ -59,7 +59,7 @@ static void kernel_is_left_out_when_it_must(void **state)
 	assert_string_equal(is_about(7).name, "cpu-clock");
 }
 
-static void paranoid_levels(void **state)
+static void explains_each_paranoid_level(void **state)
 {
 	char why[96];
 
@@ -822,7 +822,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CASE(kernel_is_left_out_when_it_must),
-		CASE(paranoid_levels),
+		CASE(explains_each_paranoid_level),
 		CASE(level_or_filter),
 		CASE(capabilities_count_at_every_level),
 		CASE(refused_settings_are_named),

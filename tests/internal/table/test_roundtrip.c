@@ -241,7 +241,7 @@ static void rows_in_every_dialect(const pfm_ctx_t *ctx, const struct table *t, u
 	}
 }
 
-static void every_row_in_every_dialect(void **state)
+static void rows_read_back_in_each_dialect(void **state)
 {
 	struct tally all = { 0 };
 
@@ -1045,7 +1045,7 @@ static void every_row_is_found_from_its_register(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_row_in_every_dialect),
+		cmocka_unit_test(rows_read_back_in_each_dialect),
 		cmocka_unit_test(alias_rows_with_each_mask),
 		cmocka_unit_test(a_mask_named_once_or_twice),
 		cmocka_unit_test(every_bare_name_leads_back),

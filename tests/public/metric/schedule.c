@@ -64,7 +64,7 @@ static unsigned count_slots(unsigned group, unsigned n_slots)
 }
 
 /* Without wishes each group of a PMU has its turn, and a PMU with one group counts always. */
-static void round_robin(void **state)
+static void groups_take_equal_turns_without_wishes(void **state)
 {
 	pfm_schedule_info_t info = PFM_INIT(info);
 	pfm_scheduled_request_t r = PFM_INIT(r);
@@ -113,7 +113,7 @@ static void wishes_are_kept(void **state)
 	assert_true(r.n_readings >= 24);
 }
 
-static void unmet_wishes(void **state)
+static void refuses_wishes_that_need_more_slots(void **state)
 {
 	pfm_wish_t wishes[4] = { { 0 } };
 	unsigned far = group_of_request(0) == group_of_request(1) ? 2 : 1;
@@ -135,7 +135,7 @@ static void unmet_wishes(void **state)
 }
 
 /* Machines with one clock are in step; names shift them. */
-static void hosts(void **state)
+static void names_of_hosts_shift_the_slots(void **state)
 {
 	pfm_schedule_info_t info = PFM_INIT(info);
 	unsigned used[60] = { 0 }, n = 0;
@@ -369,7 +369,7 @@ static void shifts_outwit_a_wave(void **state)
 	assert_true(fabs(fleet.off / fleet.n_intervals) < 5 / sqrt(FLEET));
 }
 
-static void bad_arguments(void **state)
+static void refuses_bad_arguments(void **state)
 {
 	const pfm_wish_t negative = { -1, 0 }, unclear = { 0, NAN };
 	pfm_schedule_options_t o = { .size = 1 };
@@ -408,6 +408,8 @@ static int end_case(void **state)
 	return free_it(state) | end(state);
 }
 
-UNIT(metric_schedule, CASE(round_robin), CASE(wishes_are_kept), CASE(unmet_wishes), CASE(hosts),
+UNIT(metric_schedule, CASE(groups_take_equal_turns_without_wishes), CASE(wishes_are_kept),
+     CASE(refuses_wishes_that_need_more_slots), CASE(names_of_hosts_shift_the_slots),
      CASE(fleet_covers_each_slot), CASE(error_is_that_of_a_simulation),
-     CASE(fleet_agrees_with_changing_rates), CASE(shifts_outwit_a_wave), CASE(bad_arguments));
+     CASE(fleet_agrees_with_changing_rates), CASE(shifts_outwit_a_wave),
+     CASE(refuses_bad_arguments));

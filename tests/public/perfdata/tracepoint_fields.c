@@ -59,7 +59,7 @@ static pfm_trace_field_t field(unsigned k)
 
 /* ---- declarations ---------------------------------------------------------------------------- */
 
-static void declarations(void **state)
+static void reads_declarations_of_fields(void **state)
 {
 	static const struct {
 		const char *text, *name, *type;
@@ -216,7 +216,7 @@ static uint64_t of_this_order(unsigned offset, unsigned n)
 	return v;
 }
 
-static void numbers(void **state)
+static void reads_numbers_of_1_2_4_and_8_bytes(void **state)
 {
 	(void)state;
 	new_sample(raw, sizeof(raw));
@@ -246,7 +246,7 @@ static void numbers(void **state)
 }
 
 /* Arrays have bytes and no value; what may be left out may be. */
-static void arrays(void **state)
+static void arrays_have_bytes_and_no_value(void **state)
 {
 	pfm_trace_field_t f = at(2, 4, PFM_TRACE_ARRAY);
 	uint64_t value = 99;
@@ -307,7 +307,7 @@ static void expect_dynamic(uint32_t flags, uint16_t where, uint16_t n, unsigned 
 	assert_int_equal(len, n);
 }
 
-static void dynamic_fields(void **state)
+static void dynamic_fields_lie_within_the_sample(void **state)
 {
 	static const uint16_t places[] = { 0, 8, 15, 16, 17, 23, 24, 25, 0x7fff, 0x8000, 0xffff };
 	pfm_trace_field_t f = at(22, 4, PFM_TRACE_DYNAMIC);
@@ -328,6 +328,7 @@ static void dynamic_fields(void **state)
 
 #define CASE(NAME) cmocka_unit_test_setup_teardown(NAME, begin, end)
 
-UNIT(perfdata_tracepoint_fields, CASE(declarations), CASE(fills_the_buffer_exactly),
-     CASE(questions_that_have_no_answer), CASE(descriptions_are_kept), CASE(numbers), CASE(arrays),
-     CASE(dynamic_fields));
+UNIT(perfdata_tracepoint_fields, CASE(reads_declarations_of_fields), CASE(fills_the_buffer_exactly),
+     CASE(questions_that_have_no_answer), CASE(descriptions_are_kept),
+     CASE(reads_numbers_of_1_2_4_and_8_bytes), CASE(arrays_have_bytes_and_no_value),
+     CASE(dynamic_fields_lie_within_the_sample));

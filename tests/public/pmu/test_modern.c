@@ -303,7 +303,7 @@ static void hyper_threading_off_frees_counters(void **state)
 	                 PFMLIB_SUCCESS);
 }
 
-static void amd_registers(void **state)
+static void encodes_registers_of_amd(void **state)
 {
 	pfm_encoding_t e = PFM_INIT(e);
 
@@ -454,7 +454,7 @@ static void free_running_counters_are_not_given_out(void **state)
 	assert_int_equal(set.pmcs[0].value, 0x10ff);
 }
 
-static void architectural_events(void **state)
+static void encodes_architectural_events(void **state)
 {
 	(void)state;
 	expect_encoding("intel_arch::INST_RETIRED.ANY_P", 4, 0xc0, 0x5300c0);
@@ -464,7 +464,7 @@ static void architectural_events(void **state)
 	expect_encoding("amd::ex_ret_fused_instr", 4, 0x1000000d0ull, 0x1005300d0ull);
 }
 
-static void kernel_events(void **state)
+static void encodes_events_of_the_kernel(void **state)
 {
 	(void)state;
 	expect_encoding("hardware::cycles", 0, 0, 0);
@@ -667,10 +667,10 @@ static void add_tests(struct rows *rows)
 	         extra_registers_do_not_mix_in_one_event, NULL);
 	rows_add(rows, "hyper-threading off frees counters", hyper_threading_off_frees_counters,
 	         NULL);
-	rows_add(rows, "AMD registers", amd_registers, NULL);
+	rows_add(rows, "AMD registers", encodes_registers_of_amd, NULL);
 	rows_add(rows, "a POWER code fixes the counter", power_code_fixes_the_counter, NULL);
-	rows_add(rows, "architectural events", architectural_events, NULL);
-	rows_add(rows, "kernel events", kernel_events, NULL);
+	rows_add(rows, "architectural events", encodes_architectural_events, NULL);
+	rows_add(rows, "kernel events", encodes_events_of_the_kernel, NULL);
 	rows_add(rows, "fixed counters share one control register",
 	         fixed_counters_share_one_control_register, NULL);
 	rows_add(rows, "a filter needs a general counter", a_filter_needs_a_general_counter, NULL);

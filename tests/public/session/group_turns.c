@@ -141,7 +141,7 @@ static void of_a_task(void **state)
 }
 
 /* Software events share kernel groups until some of them take turns. */
-static void software_events(void **state)
+static void software_events_share_groups_until_turns_begin(void **state)
 {
 	const unsigned always[3] = { 0 };
 	const unsigned char on[3] = { 1, 1, 1 };
@@ -219,5 +219,6 @@ static void failures_are_reported(void **state)
 
 #define CASE(NAME) cmocka_unit_test_teardown(NAME, done)
 
-UNIT(session_group_turns, CASE(on_every_cpu), CASE(of_a_task), CASE(software_events),
-     CASE(before_the_first_turn), CASE(turns_have_any_number), CASE(failures_are_reported));
+UNIT(session_group_turns, CASE(on_every_cpu), CASE(of_a_task),
+     CASE(software_events_share_groups_until_turns_begin), CASE(before_the_first_turn),
+     CASE(turns_have_any_number), CASE(failures_are_reported));

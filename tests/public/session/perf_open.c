@@ -169,7 +169,7 @@ static void places_that_have_gone(void **state)
 
 /* A software event beside an uncore event opens without the group, on either side; any other event
  * of another PMU is refused with that reason. */
-static void members_elsewhere(void **state)
+static void software_members_leave_groups_of_boxes(void **state)
 {
 	static const char box[] = "uncore_imc/clockticks/";
 	static const struct {
@@ -208,7 +208,7 @@ static void members_elsewhere(void **state)
 
 /* A task on one CPU has a time reference event beside its counts, at the same place; it never
  * waits for a counter. */
-static void witnesses(void **state)
+static void a_task_on_one_cpu_has_a_time_reference(void **state)
 {
 	const struct perf_state *st;
 	const struct fake_event *e;
@@ -320,7 +320,7 @@ static int take_filter(const struct sys *sys, int fd, unsigned long request, voi
 	return strcmp(arg, "good == 1") == 0 ? 0 : -EINVAL;
 }
 
-static void filters(void **state)
+static void reports_a_refused_filter(void **state)
 {
 	static const char *const texts[] = { "sched:sched_switch", "cycles", "sched:sched_switch" };
 	static const char *const filters[] = { "good == 1", NULL, "bad" };
@@ -347,5 +347,6 @@ static void filters(void **state)
 #define OPENED(NAME) cmocka_unit_test_teardown(NAME, done)
 
 UNIT(session_perf_open, cmocka_unit_test(whatever_is_refused), OPENED(places_that_have_gone),
-     OPENED(members_elsewhere), OPENED(witnesses), cmocka_unit_test(software_events_together),
-     OPENED(software_event_refused), OPENED(filters));
+     OPENED(software_members_leave_groups_of_boxes), OPENED(a_task_on_one_cpu_has_a_time_reference),
+     cmocka_unit_test(software_events_together), OPENED(software_event_refused),
+     OPENED(reports_a_refused_filter));

@@ -650,7 +650,7 @@ static void descriptors_run_out_and_come_back(void **state)
 }
 
 /* Counting as an ordinary user, in a child that changes its user. */
-static void ordinary_user(void **state)
+static void an_ordinary_user_counts_without_the_kernel(void **state)
 {
 	char level[16] = "";
 	FILE *f = fopen("/proc/sys/kernel/perf_event_paranoid", "r");
@@ -727,7 +727,7 @@ int main(void)
 		CASE(cpus_that_do_not_exist),
 		CASE(hardware_counts_or_says_why),
 		CASE(descriptors_run_out_and_come_back),
-		CASE(ordinary_user),
+		CASE(an_ordinary_user_counts_without_the_kernel),
 	};
 
 	see_tracepoints();

@@ -294,7 +294,7 @@ static bool check_pair(const struct event *a, const struct event *b)
 	return fit;
 }
 
-static void every_pair(void **state)
+static void each_pair_is_placed_or_cannot_be(void **state)
 {
 	unsigned step, pairs = 0, fit = 0;
 
@@ -537,7 +537,7 @@ static void every_bit_of(const char *text, int pmu, int bits, struct tally *t)
 		check_value(&r, flip_bit(e.regs[0].value, bit), t);
 }
 
-static void every_bit(void **state)
+static void registers_decode_with_any_bit_flipped(void **state)
 {
 	int pmu = load_events(*state);
 	unsigned step = getenv("PERFMON_QUICK") && !is_alpha() ? (n_events > 200 ? 37 : 11) : 1;
@@ -571,9 +571,9 @@ int main(void)
 		return 1;
 	for (unsigned i = 0; i < sizeof(founders) / sizeof(founders[0]); i++) {
 		snprintf(name, sizeof(name), "every pair of events: %s", founders[i].name);
-		rows_add(&rows, name, every_pair, &founders[i]);
+		rows_add(&rows, name, each_pair_is_placed_or_cannot_be, &founders[i]);
 		snprintf(name, sizeof(name), "every bit of every register: %s", founders[i].name);
-		rows_add(&rows, name, every_bit, &founders[i]);
+		rows_add(&rows, name, registers_decode_with_any_bit_flipped, &founders[i]);
 	}
 	rows_add(&rows, "every pair of events: coreduo by libpfm 3", every_pair_of_libpfm_3, NULL);
 	return rows_run("pairs", &rows);

@@ -78,7 +78,7 @@ static void interrupts_start_the_counters_of_ev4_alone(void **state)
 }
 
 /* The fast rates are the superuser's. */
-static void rates_of_others(void **state)
+static void only_root_sets_the_fast_rates(void **state)
 {
 	static const uint64_t fast[] = { PF5_C0_INT_EVERY_256, PF5_C1_INT_EVERY_256,
 		                         PF5_C2_INT_EVERY_256 };
@@ -595,12 +595,12 @@ static void values_of_ev6(void **state)
 
 UNIT(tools_request, cmocka_unit_test(words_for_palcode),
      cmocka_unit_test(interrupts_start_the_counters_of_ev4_alone),
-     cmocka_unit_test(rates_of_others), cmocka_unit_test(processes_are_marked_and_unmarked),
-     cmocka_unit_test(requests_and_families), cmocka_unit_test(sizes_of_results),
-     cmocka_unit_test(counts_of_all_and_each), cmocka_unit_test(counts_of_64_processors),
-     cmocka_unit_test(levels_of_all_and_each), cmocka_unit_test(result_items_are_separate),
-     cmocka_unit_test(statistics_beside_the_items), cmocka_unit_test(ranges_of_text),
-     cmocka_unit_test(sample_ranges_with_strides), cmocka_unit_test(memory_for_samples),
-     cmocka_unit_test(callers_need_ranges_of_the_kernel),
+     cmocka_unit_test(only_root_sets_the_fast_rates),
+     cmocka_unit_test(processes_are_marked_and_unmarked), cmocka_unit_test(requests_and_families),
+     cmocka_unit_test(sizes_of_results), cmocka_unit_test(counts_of_all_and_each),
+     cmocka_unit_test(counts_of_64_processors), cmocka_unit_test(levels_of_all_and_each),
+     cmocka_unit_test(result_items_are_separate), cmocka_unit_test(statistics_beside_the_items),
+     cmocka_unit_test(ranges_of_text), cmocka_unit_test(sample_ranges_with_strides),
+     cmocka_unit_test(memory_for_samples), cmocka_unit_test(callers_need_ranges_of_the_kernel),
      cmocka_unit_test(a_read_returns_what_is_there), cmocka_unit_test(counters_of_processors),
      cmocka_unit_test(values_of_ev6));

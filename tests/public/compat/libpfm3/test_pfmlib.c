@@ -90,7 +90,7 @@ static int initialize_with(const struct choice *c)
 	return pfm_get_pmu_type(&type) == PFMLIB_SUCCESS && type == c->type && counts_first_event();
 }
 
-static void test_choice(void **state)
+static void selects_the_pmu_that_the_environment_names(void **state)
 {
 	const struct choice *c = *state;
 	int status = 0;
@@ -133,7 +133,7 @@ static bool metrics_are_refused(void)
 	return metrics > 10 && others > 100;
 }
 
-static void test_metrics(void **state)
+static void metrics_are_not_dispatched(void **state)
 {
 	int status = 0;
 	pid_t pid;
@@ -243,9 +243,10 @@ int main(void)
 
 		snprintf(name, sizeof(name), "initialize with %s=%s", choices[i].variable,
 		         choices[i].value);
-		rows_add(&rows, name, test_choice, (void *)(uintptr_t)&choices[i]);
+		rows_add(&rows, name, selects_the_pmu_that_the_environment_names,
+		         (void *)(uintptr_t)&choices[i]);
 	}
-	rows_add(&rows, "metrics", test_metrics, NULL);
+	rows_add(&rows, "metrics", metrics_are_not_dispatched, NULL);
 	rows_add(&rows, "the list names every type", test_list_names_every_type, NULL);
 	return rows_run("libpfm3_pfmlib", &rows);
 }
