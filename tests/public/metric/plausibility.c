@@ -2,8 +2,8 @@
 /* Values and sums that can be true, and others, from made-up counts. */
 #include <float.h>
 #include "units.h"
+#include <stdbool.h>
 #include "open_for.h"
-#include "metric/metric.h"
 
 static pfm_ctx_t *ctx;
 

@@ -2,7 +2,6 @@
 /* Unit masks among other attributes. */
 #include "units.h"
 #include "attr_texts.h"
-#include "lookup/attr_internal.h"
 
 static void masks_that_stand_too_late(void **state)
 {

@@ -2,7 +2,6 @@
 /* Levels, precision, the counter and perf's letters. */
 #include "units.h"
 #include "attr_texts.h"
-#include "lookup/attr_internal.h"
 
 /* Two attributes of one text contradict each other: the error marks the second one. */
 static void attributes_that_contradict(void **state)
