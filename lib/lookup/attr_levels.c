@@ -148,7 +148,10 @@ int pfmi_attr_read_common(struct attr_reader *r)
 	static const struct {
 		char word[8];
 		uint64_t max;
-	} words[] = { { "counter", 63 }, { "plm", 15 }, { "precise", 3 } };
+		char detail[40];
+	} words[] = { { "counter", 63, "expected a counter from 0 to 63" },
+		      { "plm", 15, "expected levels from 0 to 15" },
+		      { "precise", 3, "expected a precise level from 0 to 3" } };
 	unsigned which = 0;
 	uint64_t value;
 	int rc;
@@ -162,7 +165,7 @@ int pfmi_attr_read_common(struct attr_reader *r)
 		                   NULL);
 	if (!pfmi_base_parse_number(r->attr.value, &value) || value > words[which].max)
 		return attr_refuse(r, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, r->attr.value,
-		                   "expected a small number");
+		                   words[which].detail);
 	rc = which == 0   ? set_counter_pin(r, (unsigned)value)
 	     : which == 1 ? set_plm(r, (unsigned)value)
 	                  : set_precise(r, (unsigned)value);

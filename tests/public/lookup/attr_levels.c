@@ -34,6 +34,29 @@ static void attributes_that_contradict(void **state)
 	check_values("coreduo", same, sizeof(same) / sizeof(same[0]));
 }
 
+static void refused_numbers_come_with_their_range(void **state)
+{
+	static const struct {
+		const char *text, *detail;
+	} lines[] = {
+		{ "Instr_Ret:counter=64", "a counter from 0 to 63" },
+		{ "Instr_Ret:plm=0x10", "levels from 0 to 15" },
+		{ "Instr_Ret:precise=4", "a precise level from 0 to 3" },
+	};
+	pfm_ctx_t *ctx = open_for("coreduo");
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		pfm_encoding_t encoding = PFM_INIT(encoding);
+		pfm_error_t error = PFM_INIT(error);
+
+		assert_int_equal(pfm_encode_event(ctx, lines[i].text, 0, &encoding, &error),
+		                 PFMLIB_ERR_ATTR_VAL);
+		assert_non_null(strstr(error.detail, lines[i].detail));
+	}
+	pfm_close_context(ctx);
+}
+
 /* perf's letters G, H and I exclude host, guest and idle time. After a colon, unit masks and
  * libpfm's modifiers take precedence over them. */
 static void guests_host_and_idle_time(void **state)
@@ -95,4 +118,5 @@ static void guests_host_and_idle_time(void **state)
 }
 
 UNIT(lookup_attr_levels, cmocka_unit_test(attributes_that_contradict),
+     cmocka_unit_test(refused_numbers_come_with_their_range),
      cmocka_unit_test(guests_host_and_idle_time));
