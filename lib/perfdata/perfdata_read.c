@@ -411,8 +411,9 @@ static int open_recording_reader(pfm_session_t **out, const char *path, pfm_erro
 		return rc;
 	}
 	rc = read_recording_start(s);
-	s->last_counts = rc ? NULL : calloc(s->n_counts + 1, sizeof(*s->last_counts));
-	if (s->last_counts) {
+	s->reading.last_counts =
+		rc ? NULL : calloc(s->n_counts + 1, sizeof(*s->reading.last_counts));
+	if (s->reading.last_counts) {
 		*out = s;
 		return PFMLIB_SUCCESS;
 	}

@@ -105,7 +105,7 @@ bool pfmi_perfdata_build_tracing_data(struct pfm_session *s, struct byte_buffer 
 {
 	static const char head[] = "\x17\x08\x44tracing0.6";
 	const uint8_t order_and_width[] = { __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__, sizeof(long) };
-	const struct perf_state *st = s->backend_state;
+	const struct perf_state *st = s->live.backend_state;
 	bool ok = pfmi_perfdata_append_bytes(out, head, sizeof(head)) &&
 	          pfmi_perfdata_append_bytes(out, order_and_width, 2) &&
 	          pfmi_perfdata_append_u32(out, (uint32_t)st->page_size);

@@ -60,7 +60,7 @@ static void choose_interrupt_rates(const struct pfm_session *s, pfmlib_alpha_inp
 
 static int prepare_device_sampling(struct pfm_session *s)
 {
-	struct device_state *d = s->backend_state;
+	struct device_state *d = s->live.backend_state;
 	struct sampling_state *sm = s->sampling;
 	pfmlib_alpha_input_param_t *in = &d->encoder_input;
 
@@ -97,7 +97,7 @@ static bool is_counter_period(const struct device_state *d, unsigned counter, ui
 
 static const char *explain_device_refusal(const struct pfm_session *s, unsigned i)
 {
-	const struct device_state *d = s->backend_state;
+	const struct device_state *d = s->live.backend_state;
 	const struct session_count *c = &s->counts[i];
 	unsigned counter = (unsigned)d->locations[i].counter;
 	uint64_t period = get_requested_period(s, c);
@@ -129,7 +129,7 @@ static uint64_t get_count_id(unsigned i)
 
 static unsigned find_count_of_entry(const struct pfm_session *s, size_t entry)
 {
-	const struct device_state *d = s->backend_state;
+	const struct device_state *d = s->live.backend_state;
 
 	for (unsigned i = 0; i < s->n_counts; i++)
 		if (d->locations[i].counter >= 0 &&
@@ -140,7 +140,7 @@ static unsigned find_count_of_entry(const struct pfm_session *s, size_t entry)
 
 static void set_record_layouts(struct pfm_session *s)
 {
-	const struct device_state *d = s->backend_state;
+	const struct device_state *d = s->live.backend_state;
 	struct sampling_state *sm = s->sampling;
 	bool each = d->encoder_input.pfp_alpha_open == PFM_ALPHA_OPEN_EACH;
 
@@ -165,7 +165,7 @@ static void set_record_layouts(struct pfm_session *s)
 
 static int alloc_profile(struct pfm_session *s, struct pc_profile *p)
 {
-	const struct device_state *d = s->backend_state;
+	const struct device_state *d = s->live.backend_state;
 	uint64_t bytes = 0, stride = d->encoder_input.pfp_alpha_flags & PFM_ALPHA_FL_STRIDE
 	                                     ? d->encoder_input.pfp_alpha_stride
 	                                     : DEFAULT_STRIDE;
@@ -186,7 +186,7 @@ static int alloc_profile(struct pfm_session *s, struct pc_profile *p)
 
 static int open_device_sampling(struct pfm_session *s)
 {
-	struct device_state *d = s->backend_state;
+	struct device_state *d = s->live.backend_state;
 
 	set_record_layouts(s);
 	if (!s->sampling->n_event_ids)
@@ -199,7 +199,7 @@ static int open_device_sampling(struct pfm_session *s)
 
 static void close_device_sampling(struct pfm_session *s)
 {
-	struct device_state *d = s->backend_state;
+	struct device_state *d = s->live.backend_state;
 
 	if (d->profile) {
 		free(d->profile->last_buckets);
@@ -217,7 +217,7 @@ static void close_device_sampling(struct pfm_session *s)
 /* Counts the interrupts since the session was opened. *@more: there are new ones. */
 static int count_interrupts(struct pfm_session *s, bool *more)
 {
-	struct device_state *d = s->backend_state;
+	struct device_state *d = s->live.backend_state;
 	uint64_t counts[MAX_DEVICE_ENTRIES][PFM_ALPHA_MAX_COUNTERS];
 	uint32_t number = d->pmu_type == PFMLIB_ALPHA_EV4_PMU        ? PCNTGETCNT
 	                  : pfm_alpha_num_counters(d->pmu_type) == 3 ? PCNT5GETCNT
@@ -237,7 +237,7 @@ static int count_interrupts(struct pfm_session *s, bool *more)
 
 static int read_buckets(struct pfm_session *s, pfcntr_bucket_t *to)
 {
-	const struct device_state *d = s->backend_state;
+	const struct device_state *d = s->live.backend_state;
 	const struct sys *sys = pfmi_device_get_sys(s);
 	size_t bytes = d->profile->n_buckets * sizeof(*to);
 	long got = sys->read(sys, d->fd, to, bytes);
@@ -250,7 +250,7 @@ static int read_buckets(struct pfm_session *s, pfcntr_bucket_t *to)
  * the device still holds of it. */
 static int detect_read_mode(struct pfm_session *s)
 {
-	struct pc_profile *p = ((struct device_state *)s->backend_state)->profile;
+	struct pc_profile *p = ((struct device_state *)s->live.backend_state)->profile;
 	bool any = false, fewer = false;
 	int err;
 
@@ -272,7 +272,7 @@ static int detect_read_mode(struct pfm_session *s)
 
 static int update_profile(struct pfm_session *s)
 {
-	struct device_state *d = s->backend_state;
+	struct device_state *d = s->live.backend_state;
 	struct pc_profile *p = d->profile;
 	int err = read_buckets(s, p->new_buckets);
 
@@ -293,7 +293,7 @@ static int update_profile(struct pfm_session *s)
 
 static int update_pairs(struct pfm_session *s)
 {
-	struct device_state *d = s->backend_state;
+	struct device_state *d = s->live.backend_state;
 	int err = pfmi_device_read_entries(s);
 
 	d->profile->n_pending = 0;
@@ -307,7 +307,7 @@ static int update_pairs(struct pfm_session *s)
  * profile. */
 static int update_pending_samples(struct pfm_session *s)
 {
-	struct device_state *d = s->backend_state;
+	struct device_state *d = s->live.backend_state;
 	bool more = false;
 	int err;
 
@@ -347,7 +347,7 @@ static size_t write_record_header(uint64_t *record, uint32_t type, uint16_t misc
 
 static size_t write_sample_record(const struct pfm_session *s, size_t bucket)
 {
-	const struct device_state *d = s->backend_state;
+	const struct device_state *d = s->live.backend_state;
 	struct pc_profile *p = d->profile;
 	uint64_t *record = p->record;
 	size_t entry = bucket / p->buckets_per_entry;
@@ -363,7 +363,7 @@ static size_t write_sample_record(const struct pfm_session *s, size_t bucket)
 /* Writes a group of two: the statistic, and the retired instructions. Their task is unknown. */
 static size_t write_pair_record(const struct pfm_session *s, size_t e)
 {
-	const struct device_state *d = s->backend_state;
+	const struct device_state *d = s->live.backend_state;
 	uint64_t *record = d->profile->record;
 	struct device_entry *entry = &d->entries[e];
 	size_t words = 5;
@@ -381,7 +381,7 @@ static size_t write_pair_record(const struct pfm_session *s, size_t e)
 /* Writes the next record of this pass. Returns its size; 0 at the end of the pass. */
 static size_t write_next_record(const struct pfm_session *s)
 {
-	const struct device_state *d = s->backend_state;
+	const struct device_state *d = s->live.backend_state;
 	struct pc_profile *p = d->profile;
 
 	for (; p->pass_position < p->n_buckets; p->pass_position++)
@@ -404,7 +404,7 @@ static size_t write_next_record(const struct pfm_session *s)
  * everything that the device has. */
 int pfmi_device_read_next_sample(struct pfm_session *s, const void **bytes, size_t *size)
 {
-	struct device_state *d = s->backend_state;
+	struct device_state *d = s->live.backend_state;
 	struct pc_profile *p = d ? d->profile : NULL;
 
 	while (p) {
@@ -429,7 +429,7 @@ int pfmi_device_read_next_sample(struct pfm_session *s, const void **bytes, size
 
 int pfmi_device_wait_for_sample(struct pfm_session *s, int timeout)
 {
-	const struct device_state *d = s->backend_state;
+	const struct device_state *d = s->live.backend_state;
 
 	for (int64_t left = timeout < 0 ? INT64_MAX : timeout * INT64_C(1000000);
 	     d && d->profile;) {
@@ -453,7 +453,7 @@ int pfmi_device_wait_for_sample(struct pfm_session *s, int timeout)
 
 uint64_t pfmi_device_count_out_of_range(const struct pfm_session *s, unsigned i)
 {
-	const struct device_state *d = s->backend_state;
+	const struct device_state *d = s->live.backend_state;
 	uint64_t interrupts = 0, found = 0;
 
 	for (unsigned e = 0; d && d->profile && !d->encoder_output.statistic && e < d->n_entries;

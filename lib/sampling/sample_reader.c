@@ -109,9 +109,10 @@ static void begin_pass(struct pfm_session *s)
 	const uint64_t now = sm->n_buffers > 1 ? pfmi_sampling_get_clock_ns(sm->config.clock) : 0;
 
 	sm->latest_time = now + MAX_LEAD_NS;
-	sm->pass_time_limit = sm->n_buffers > 1 && s->running && !sampling_has_only_ended_tasks(sm)
-	                              ? now - MAX_BUFFER_DELAY_NS
-	                              : UINT64_MAX;
+	sm->pass_time_limit =
+		sm->n_buffers > 1 && s->live.running && !sampling_has_only_ended_tasks(sm)
+			? now - MAX_BUFFER_DELAY_NS
+			: UINT64_MAX;
 	sm->n_heap = 0;
 	for (unsigned i = 0; i < sm->n_buffers; i++) {
 		struct sample_buffer *st = &sm->buffers[i];
@@ -276,7 +277,7 @@ static bool decode_record(struct pfm_session *s, const void *bytes, size_t size,
 
 bool pfmi_sampling_uses_device(const pfm_session_t *s)
 {
-	return s->backend == &pfmi_device_backend;
+	return s->live.backend == &pfmi_device_backend;
 }
 
 /* Reads the next record of a recording or of the buffers. Returns 1, 0 if no record is ready,

@@ -5,7 +5,7 @@
 
 static uint64_t get_lost_samples(const struct pfm_session *s, const struct session_count *c)
 {
-	const struct perf_state *st = s->backend_state;
+	const struct perf_state *st = s->live.backend_state;
 	uint64_t lost = 0;
 
 	if (!sampling_has_buffers(s))
@@ -22,7 +22,7 @@ static bool has_mixed_samples(const struct pfm_session *s, unsigned i,
 {
 	const struct session_count *c = &s->counts[i];
 	uint64_t all = o->samples + o->lost, right = o->period ? o->count / o->period : all;
-	bool twin = false, known = o->lost != PFM_LOST_UNKNOWN && !s->running;
+	bool twin = false, known = o->lost != PFM_LOST_UNKNOWN && !s->live.running;
 
 	if (!sampling_has_shared_ids(c))
 		return false;
@@ -59,7 +59,7 @@ static bool has_lost_samples(const struct pfm_session *s, const pfm_sample_stati
 static void assess_sample_quality(const struct pfm_session *s, unsigned i,
                                   pfm_sample_statistics_t *o)
 {
-	const pfm_count_t *count = &s->last_counts[i];
+	const pfm_count_t *count = &s->reading.last_counts[i];
 
 	o->quality = count->quality;
 	o->cause = count->cause;

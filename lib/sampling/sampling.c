@@ -19,7 +19,7 @@ static void free_state(struct pfm_session *s)
 void pfmi_sampling_fill_side_attr(const struct pfm_session *s, struct perf_attr *a)
 {
 	const pfm_sampling_t *q = &s->sampling->config;
-	const struct perf_state *state = s->backend_state;
+	const struct perf_state *state = s->live.backend_state;
 
 	*a = (struct perf_attr){ .size = PERF_ATTR_SIGNAL_SIZE,
 		                 .type = PERF_TYPE_SOFTWARE,
@@ -86,7 +86,7 @@ static struct sample_buffer *get_sample_buffer(struct sampling_state *sm,
 
 static int map_buffer(struct pfm_session *s, struct sample_buffer *st, int fd, unsigned pages)
 {
-	const struct perf_state *state = s->backend_state;
+	const struct perf_state *state = s->live.backend_state;
 	size_t len = ((size_t)pages + 1) * state->page_size;
 	int rc = s->sys.mmap(&s->sys, fd, len, 1, &st->mapping);
 
@@ -235,7 +235,7 @@ static void set_record_layouts(struct pfm_session *s)
 /* Number of descriptors: of the events and of the owners of buffers. */
 static uint64_t count_needed_files(const struct pfm_session *s)
 {
-	const struct perf_state *state = s->backend_state;
+	const struct perf_state *state = s->live.backend_state;
 
 	return (uint64_t)state->n_events + s->sampling->n_side_events;
 }
@@ -275,7 +275,7 @@ static int report_buffer_error(const struct pfm_session *s, pfm_error_t *why, in
 
 static int alloc_sampling_arrays(struct pfm_session *s)
 {
-	const struct perf_state *st = s->backend_state;
+	const struct perf_state *st = s->live.backend_state;
 	struct sampling_state *sm = s->sampling;
 	size_t n = st->n_events + 1;
 
@@ -293,7 +293,7 @@ static int alloc_sampling_arrays(struct pfm_session *s)
 
 static int open_buffers(struct pfm_session *s, struct pfm_error *why)
 {
-	const struct perf_state *st = s->backend_state;
+	const struct perf_state *st = s->live.backend_state;
 	struct sampling_state *sm = s->sampling;
 	int rc = alloc_sampling_arrays(s);
 

@@ -67,13 +67,13 @@ int pfmi_sampling_read_options(struct session_builder *o)
 		what = check_options(&sm->config);
 	if (what)
 		return pfmi_session_report_error(o, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, 0, what);
-	what = pfmi_session_get_built(o)->policy_backend == &pfmi_device_backend
+	what = pfmi_session_get_built(o)->live.policy_backend == &pfmi_device_backend
 	               ? check_device_options(&sm->config)
 	               : NULL;
 	if (what)
 		return pfmi_session_report_error(o, PFMLIB_ERR_NOTSUPP, PFM_KIND_NONE, NULL, 0,
 		                                 what);
-	if (pfmi_session_get_built(o)->policy_backend == &pfmi_device_backend)
+	if (pfmi_session_get_built(o)->live.policy_backend == &pfmi_device_backend)
 		return PFMLIB_SUCCESS;
 	if (!sm->config.fields)
 		sm->config.fields = DEFAULT_FIELDS;

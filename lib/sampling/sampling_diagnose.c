@@ -25,7 +25,7 @@ int pfmi_sampling_retry_open(struct pfm_session *s, struct session_count *c, str
 static bool can_open_with_change(struct pfm_session *s, unsigned i, unsigned k,
                                  void (*change)(struct perf_attr *a))
 {
-	const struct perf_state *st = s->backend_state;
+	const struct perf_state *st = s->live.backend_state;
 	const struct kernel_event *p = &st->events[s->counts[i].kernel_state.first_event + k];
 	struct perf_attr a;
 	int fd;

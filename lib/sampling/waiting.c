@@ -141,7 +141,7 @@ int pfm_signal_session(pfm_session_t *s, int signo)
 		return PFMLIB_ERR_INVAL;
 	if (!sampling_has_buffers(s))
 		return PFMLIB_ERR_NOTSUPP;
-	st = s->backend_state;
+	st = s->live.backend_state;
 	for (unsigned i = 0; i < st->n_events; i++) {
 		int rc = st->events[i].fd >= 0 ? set_signal_delivery(st->events[i].fd, signo) : 0;
 

@@ -6,7 +6,8 @@
 /* The device of a session that is open, or NULL. */
 static struct device_state *get_open_device(const pfm_session_t *s)
 {
-	struct device_state *d = s && s->backend == &pfmi_device_backend ? s->backend_state : NULL;
+	struct device_state *d =
+		s && s->live.backend == &pfmi_device_backend ? s->live.backend_state : NULL;
 
 	return d && d->fd >= 0 ? d : NULL;
 }

@@ -87,8 +87,14 @@ static inline bool session_count_has_instance(const struct session_count *c, uns
 	return c->config.instance == 0 || c->config.instance == k + 1;
 }
 
+/* True if the value of count @c is in a file: no backend but that of files counts it. */
+static inline bool session_is_file_count(const struct session_count *c)
+{
+	return c->config.kernel_pmu && c->config.kernel_pmu->files;
+}
+
 struct device_sampling_ops;
-struct file_event_system;
+struct file_events;
 struct perfdata_reader;
 struct recording_ops;
 struct sampling_ops;
@@ -97,49 +103,68 @@ struct group_turns;
 struct session_metric;
 struct name_block;
 
-struct pfm_session {
-	const struct pfm_ctx *ctx;
+/* Counting on this machine; all zeros in a session that reads a recording. */
+struct live_session {
 	const struct backend *backend; /* NULL: this machine has no backend */
 	/* the backend whose rules decide what can be counted; in a dry run another one opens */
 	const struct backend *policy_backend;
-	struct sys sys;
-	pfm_session_options_t options;
-	unsigned n_counts;
-	struct session_count *counts;
-	struct name_block *name_blocks; /* memory of the counts' names */
-	unsigned n_metrics;
-	struct session_metric *metrics; /* in the order of the texts */
-	void *backend_state;            /* belongs to the backend */
-	const struct sampling_ops *sampling_ops;
-	const struct device_sampling_ops *device_sampling_ops;
-	struct sampling_state *sampling; /* NULL: counts only */
-	const struct recording_ops *recording_ops;
-	struct file_event_system *file_events; /* NULL: none of its events is a file */
-	struct perfdata_reader *recording;     /* a recording that is read, else NULL */
-	int sys_errno;
+	void *backend_state;                /* belongs to the backend */
+	const struct backend *file_backend; /* counts what is in files; NULL: no count is */
+	struct file_events *file_events;    /* belongs to the file backend */
 	bool running;
-	bool started;    /* counting was started at least once */
+	bool started;              /* counting was started at least once */
+	struct group_turns *turns; /* NULL: all groups count at the same time */
+};
+
+/* The CPUs of a session. */
+struct session_cpus {
+	/* copy of the caller's list, and the numbers that the counts' config.cpus point to */
+	char *text;
+	struct cpu_mask requested; /* CPUs that the caller named; empty: any */
+	struct cpu_mask online;    /* on line when the session was opened; empty: unknown */
+	bool is_online_assumed;    /* online was not read: opening will fail where it is wrong */
+};
+
+/* The last reading of all counts. */
+struct session_reading {
 	bool has_copies; /* a kernel event is counted more than once */
 	/* at the last reading all counts were exact and had no remarks */
 	bool is_all_exact;
 	bool has_last_counts; /* last_counts is valid */
-	unsigned n_groups;
-	struct group_turns *turns; /* NULL: all groups count at the same time */
 	/* an earlier reading of all n counts; valid for counts that were exact then */
 	pfm_count_t *last_counts;
 	/* during a reading: the caller's array; NULL if it differs from last_counts or was
 	 * filled */
 	pfm_count_t *caller_counts;
-	/* copy of the caller's list, and the numbers that the counts' config.cpus point to */
-	char *cpu_text;
-	struct cpu_mask requested_cpus; /* CPUs that the caller named; empty: any */
-	/* CPUs on line when the session was opened; empty: unknown */
-	struct cpu_mask online_cpus;
-	uint64_t identified_at; /* time (get_time()) of the last comparison of the processor */
-	unsigned n_user_reads;  /* readings since then without a system call */
-	bool has_cpu_changed; /* this machine's processor is not the one that the events were chosen
-	                         for */
-	bool is_online_assumed; /* online_cpus was not read: opening will fail where it is wrong */
+};
+
+/* Detection of a machine that was moved to another processor while it ran. */
+struct processor_check {
+	uint64_t identified_at; /* time (get_time()) of the last comparison */
+	unsigned n_reads;       /* readings since then without a system call */
+	bool has_changed; /* this machine's processor is not the one that the events were chosen
+	                     for */
+};
+
+struct pfm_session {
+	const struct pfm_ctx *ctx;
+	struct sys sys;
+	pfm_session_options_t options;
+	unsigned n_counts, n_groups;
+	struct session_count *counts;
+	struct name_block *name_blocks; /* memory of the counts' names */
+	unsigned n_metrics;
+	struct session_metric *metrics; /* in the order of the texts */
+	int sys_errno;
+	struct live_session live;
+	struct session_cpus cpus;
+	struct session_reading reading;
+	struct processor_check processor;
+	const struct sampling_ops *sampling_ops;
+	const struct device_sampling_ops *device_sampling_ops;
+	struct sampling_state *sampling; /* NULL: counts only */
+	const struct recording_ops *recording_ops;
+	struct perfdata_reader *recording; /* a recording that is read, else NULL */
 };
 
 /* Returns @raw extrapolated from the time that the counter ran to the time that it was @enabled. */
@@ -172,9 +197,9 @@ struct backend {
 	int (*switch_groups)(struct pfm_session *s, const unsigned char *was_on,
 	                     const unsigned char *is_on);
 	/* Fills n counts: raw, enabled, running, value (each kernel event extrapolated) and a first
-	 * quality. session.c completes the counts unless s->is_all_exact stays set: then all are
-	 * exact as before, only numbers have changed, and the counts may be complete in
-	 * s->caller_counts alone. */
+	 * quality. session.c completes the counts unless s->reading.is_all_exact stays set: then
+	 * all are exact as before, only numbers have changed, and the counts may be complete in
+	 * s->reading.caller_counts alone. */
 	int (*read_counts)(struct pfm_session *s, pfm_count_t *counts, unsigned n);
 	/* Reads one count without a system call. NULL, or PFMLIB_ERR_NOTSUPP: session.c uses
 	 * read_counts(). */
@@ -186,5 +211,7 @@ struct backend {
 extern const struct backend pfmi_perf_backend, pfmi_device_backend;
 /* Plans as pfmi_perf_backend does, and opens nothing. */
 extern const struct backend pfmi_session_dry_run_backend;
+/* Counts what is in files, beside pfmi_perf_backend. */
+extern const struct backend pfmi_session_file_backend;
 
 #endif

@@ -57,7 +57,8 @@ static bool has_copy_key(const void *arg, uint32_t index)
 void pfmi_session_mark_copies(struct pfm_session *s)
 {
 	struct hash_table table = { 0 };
-	bool has_attrs = s->n_counts > 1 && s->backend && !s->backend->accepts_any_processor;
+	bool has_attrs =
+		s->n_counts > 1 && s->live.backend && !s->live.backend->accepts_any_processor;
 
 	for (unsigned i = 0; i < s->n_counts; i++)
 		s->counts[i].config.first_copy = i;
@@ -73,7 +74,7 @@ void pfmi_session_mark_copies(struct pfm_session *s)
 		first = pfmi_base_find_hash(&table, hash, has_copy_key, &search);
 		if (first != HASH_NOT_FOUND) {
 			c->config.first_copy = first;
-			s->has_copies = true;
+			s->reading.has_copies = true;
 		} else if (!pfmi_base_add_hash(&table, hash, i)) {
 			break;
 		}

@@ -117,7 +117,7 @@ static int split_counts_by_cpu(struct session_builder *o, const struct cpu_mask 
 /* False for counts of tasks on any CPU: these do not depend on the CPUs that exist. */
 static bool is_cpu_dependent(const struct pfm_session *s)
 {
-	bool any = s->requested_cpus.n_words || s->sampling ||
+	bool any = s->cpus.requested.n_words || s->sampling ||
 	           s->options.flags & PFM_SESSION_SYSTEM_WIDE;
 
 	for (unsigned i = 0; i < s->n_counts && !any; i++)
@@ -146,7 +146,7 @@ static atomic_int *get_contiguous_cpus_cache(const struct pfm_session *s)
  * listed first. */
 static bool is_offline_cpu_detectable(const struct pfm_session *s)
 {
-	return s->backend && s->backend->reports_offline_cpus && !s->sampling &&
+	return s->live.backend && s->live.backend->reports_offline_cpus && !s->sampling &&
 	       (s->options.flags & (PFM_SESSION_SYSTEM_WIDE | PFM_SESSION_PER_CPU)) ==
 	               PFM_SESSION_SYSTEM_WIDE;
 }
@@ -162,13 +162,13 @@ static bool is_same_cpu_set(const struct cpu_mask *a, const struct cpu_mask *b)
 static void cache_contiguous_cpus(const struct pfm_session *s)
 {
 	struct cpu_mask possible, first;
-	size_t n = pfmi_machine_count_cpus(&s->online_cpus);
+	size_t n = pfmi_machine_count_cpus(&s->cpus.online);
 	bool all = !pfmi_machine_read_cpus(&s->sys, PFMI_POSSIBLE_CPUS_PATH, &possible) && n &&
 	           !pfmi_machine_make_first_cpus((unsigned)n, &first);
 
 	if (all) {
 		all = is_same_cpu_set(&first, &possible) &&
-		      is_same_cpu_set(&first, &s->online_cpus);
+		      is_same_cpu_set(&first, &s->cpus.online);
 		pfmi_machine_free_cpus(&first);
 	}
 	pfmi_machine_free_cpus(&possible);
@@ -180,14 +180,14 @@ int pfmi_session_refresh_online_cpus(struct pfm_session *s)
 	struct cpu_mask now;
 	int rc = pfmi_machine_read_cpus(&s->sys, PFMI_ONLINE_CPUS_PATH, &now);
 
-	s->is_online_assumed = false;
-	if (rc || is_same_cpu_set(&now, &s->online_cpus)) {
+	s->cpus.is_online_assumed = false;
+	if (rc || is_same_cpu_set(&now, &s->cpus.online)) {
 		pfmi_machine_free_cpus(&now);
 		return rc == -ENOMEM ? rc : 0;
 	}
 	atomic_store(get_contiguous_cpus_cache(s), CPUS_READ_ALWAYS);
-	pfmi_machine_free_cpus(&s->online_cpus);
-	s->online_cpus = now;
+	pfmi_machine_free_cpus(&s->cpus.online);
+	s->cpus.online = now;
 	return -EAGAIN;
 }
 
@@ -199,10 +199,10 @@ static int read_online_cpus(struct pfm_session *s)
 	                                         : CPUS_READ_ALWAYS,
 	    rc;
 
-	s->is_online_assumed = known > 0;
-	if (s->is_online_assumed)
-		return pfmi_machine_make_first_cpus((unsigned)known, &s->online_cpus);
-	rc = pfmi_machine_read_cpus(&s->sys, PFMI_ONLINE_CPUS_PATH, &s->online_cpus);
+	s->cpus.is_online_assumed = known > 0;
+	if (s->cpus.is_online_assumed)
+		return pfmi_machine_make_first_cpus((unsigned)known, &s->cpus.online);
+	rc = pfmi_machine_read_cpus(&s->sys, PFMI_ONLINE_CPUS_PATH, &s->cpus.online);
 	if (known == CPUS_READ_ONCE)
 		cache_contiguous_cpus(s);
 	else if (known == CPUS_UNREAD)
@@ -212,10 +212,10 @@ static int read_online_cpus(struct pfm_session *s)
 		return rc == -ENOMEM ? rc : 0;
 	/* Later tasks can only be sampled into buffers that belong to a CPU, because two tasks may
 	 * write at the same time. */
-	if (s->sampling && s->requested_cpus.n_words == 0 &&
+	if (s->sampling && s->cpus.requested.n_words == 0 &&
 	    (s->options.flags & (PFM_SESSION_INHERIT | PFM_SESSION_SYSTEM_WIDE)) ==
 	            PFM_SESSION_INHERIT)
-		rc = pfmi_machine_copy_cpus(&s->online_cpus, &s->requested_cpus);
+		rc = pfmi_machine_copy_cpus(&s->cpus.online, &s->cpus.requested);
 	return rc;
 }
 
@@ -224,9 +224,9 @@ int pfmi_session_apply_cpu_list(struct session_builder *o)
 	const unsigned per_cpu = PFM_SESSION_PER_CPU | PFM_SESSION_SYSTEM_WIDE;
 	struct pfm_session *s = o->session;
 	const char *given = s->options.cpus ? s->options.cpus : "";
-	const struct cpu_mask *cpus = *given ? &s->requested_cpus : &s->online_cpus;
+	const struct cpu_mask *cpus = *given ? &s->cpus.requested : &s->cpus.online;
 	size_t len = strlen(given);
-	int rc = pfmi_machine_parse_cpu_list(given, &s->requested_cpus);
+	int rc = pfmi_machine_parse_cpu_list(given, &s->cpus.requested);
 
 	if (rc == -EINVAL)
 		return pfmi_session_report_error(
@@ -234,16 +234,17 @@ int pfmi_session_apply_cpu_list(struct session_builder *o)
 			"expected a list of CPUs such as 0,2-3 in options.cpus");
 	if (!rc && is_cpu_dependent(s))
 		rc = read_online_cpus(s);
-	s->cpu_text = rc ? NULL : malloc(len + 1 + CPU_NUMBER_SIZE * pfmi_machine_count_cpus(cpus));
-	if (!s->cpu_text)
+	s->cpus.text =
+		rc ? NULL : malloc(len + 1 + CPU_NUMBER_SIZE * pfmi_machine_count_cpus(cpus));
+	if (!s->cpus.text)
 		return pfmi_session_report_no_memory(o);
-	memcpy(s->cpu_text, given, len + 1);
-	s->options.cpus = len ? s->cpu_text : NULL;
+	memcpy(s->cpus.text, given, len + 1);
+	s->options.cpus = len ? s->cpus.text : NULL;
 	if ((s->options.flags & per_cpu) != per_cpu)
 		return PFMLIB_SUCCESS;
 	if (cpus->n_words == 0)
 		return pfmi_session_report_error(
 			o, PFMLIB_ERR_NOTFOUND, PFM_KIND_SYSTEM, NULL, 0,
 			"the list of CPUs on line cannot be read from " PFMI_ONLINE_CPUS_PATH);
-	return split_counts_by_cpu(o, cpus, s->cpu_text + len + 1);
+	return split_counts_by_cpu(o, cpus, s->cpus.text + len + 1);
 }

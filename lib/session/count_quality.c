@@ -259,7 +259,7 @@ static void explain_zero_enabled_time(struct pfm_session *s, unsigned i, pfm_cou
 	set_count_quality(c, n, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_NO_TIME);
 	if (s->options.flags & PFM_SESSION_DRY_RUN)
 		pfmi_session_set_reason(c, n->cause, "", "this was a dry run");
-	else if (!s->started && !(s->options.flags & PFM_SESSION_ENABLE_ON_EXEC))
+	else if (!s->live.started && !(s->options.flags & PFM_SESSION_ENABLE_ON_EXEC))
 		pfmi_session_set_reason(c, n->cause, "start the session before reading it",
 		                        "counting was never started");
 	else
@@ -461,7 +461,7 @@ static inline bool assess_count(struct pfm_session *s, unsigned i, pfm_count_t *
 	counts[i].scale = s->counts[i].config.scale;
 	if (!clear)
 		assess_inexact_count(s, i, counts);
-	if (s->has_cpu_changed)
+	if (s->processor.has_changed)
 		explain_other_cpu(s, &s->counts[i], &counts[i]);
 	if (s->counts[i].config.erratum)
 		explain_erratum(&s->counts[i], &counts[i]);
@@ -470,14 +470,14 @@ static inline bool assess_count(struct pfm_session *s, unsigned i, pfm_count_t *
 
 void pfmi_session_assess_quality(struct pfm_session *s, unsigned i, pfm_count_t *counts)
 {
-	s->is_all_exact &= assess_count(s, i, counts);
+	s->reading.is_all_exact &= assess_count(s, i, counts);
 }
 
 void pfmi_session_mark_pretended(struct pfm_session *s, pfm_count_t *counts, unsigned n)
 {
 	if (!context_is_pretended(s->ctx))
 		return;
-	s->is_all_exact = false;
+	s->reading.is_all_exact = false;
 	for (unsigned i = 0; i < n; i++)
 		if (counts[i].quality <= PFM_QUALITY_PARTIAL)
 			counts[i].quality = PFM_QUALITY_PRETENDED;
@@ -489,7 +489,7 @@ void pfmi_session_assess_all_qualities(struct pfm_session *s, pfm_count_t *count
 
 	for (unsigned i = 0; i < s->n_counts; i++)
 		clear &= assess_count(s, i, counts);
-	s->is_all_exact = clear;
+	s->reading.is_all_exact = clear;
 }
 
 /* Sets quality and value of the difference @d, whose numbers are set, from a count that was

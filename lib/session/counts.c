@@ -86,7 +86,7 @@ static void check_countable(const struct session_builder *o, const struct pmu_in
 	const struct pfm_session *s = o->session;
 	const char *name = table_get_text(u->table, u->table->name);
 
-	if (s->policy_backend && s->policy_backend->accepts_any_processor)
+	if (s->live.policy_backend && s->live.policy_backend->accepts_any_processor)
 		return;
 	if (!(u->flags & PFM_PMU_HOST))
 		pfmi_session_fail_count(

@@ -16,12 +16,12 @@ struct group_turns {
 
 bool pfmi_session_is_group_on(const struct pfm_session *s, unsigned group)
 {
-	return !s->turns || s->turns->is_on[group];
+	return !s->live.turns || s->live.turns->is_on[group];
 }
 
 void pfmi_session_free_turns(struct pfm_session *s)
 {
-	struct group_turns *t = s->turns;
+	struct group_turns *t = s->live.turns;
 
 	if (!t)
 		return;
@@ -30,7 +30,7 @@ void pfmi_session_free_turns(struct pfm_session *s)
 	free(t->was_on);
 	free(t->times);
 	free(t);
-	s->turns = NULL;
+	s->live.turns = NULL;
 }
 
 static unsigned count_counting_places(const struct pfm_session *s)
@@ -63,7 +63,7 @@ static bool make_turns(struct pfm_session *s, const unsigned *turns, unsigned n)
 
 	if (!t)
 		return false;
-	s->turns = t;
+	s->live.turns = t;
 	t->n_places = count_counting_places(s);
 	t->turn_of = calloc(s->n_groups + 1, sizeof(*t->turn_of));
 	if (t->turn_of)
@@ -87,8 +87,8 @@ static int begin_turns(struct pfm_session *s, const unsigned *turns, unsigned n)
 
 	for (unsigned i = 0; !rc && i < s->n_counts; i++)
 		if (s->counts[i].kernel_state.is_read_together &&
-		    s->turns->turn_of[s->counts[i].config.group])
-			rc = s->backend->separate_groups(s);
+		    s->live.turns->turn_of[s->counts[i].config.group])
+			rc = s->live.backend->separate_groups(s);
 	if (rc)
 		pfmi_session_free_turns(s);
 	return rc;
@@ -101,46 +101,50 @@ int pfm_select_groups(pfm_session_t *s, const unsigned *turns, const unsigned ch
 
 	if (!s || (n && (!turns || !on)))
 		return PFMLIB_ERR_INVAL;
-	if (!s->backend || !s->backend->switch_groups || s->sampling)
+	if (!s->live.backend || !s->live.backend->switch_groups || s->sampling)
 		return PFMLIB_ERR_NOTSUPP;
-	if (!s->turns)
+	if (!s->live.turns)
 		rc = begin_turns(s, turns, n);
 	if (rc)
 		return rc;
-	t = s->turns;
+	t = s->live.turns;
 	memcpy(t->was_on, t->is_on, s->n_groups);
 	for (unsigned g = 0; g < n && g < s->n_groups; g++)
 		t->is_on[g] = !t->turn_of[g] || on[g];
-	return s->running ? s->backend->switch_groups(s, t->was_on, t->is_on) : PFMLIB_SUCCESS;
+	if (s->live.running)
+		rc = s->live.backend->switch_groups(s, t->was_on, t->is_on);
+	if (s->live.running && s->live.file_backend && !rc)
+		rc = s->live.file_backend->switch_groups(s, t->was_on, t->is_on);
+	return rc;
 }
 
 static uint64_t *find_turn_time(const struct pfm_session *s, unsigned i)
 {
 	const struct session_count *c = &s->counts[i];
-	unsigned turn = s->turns->turn_of[c->config.group];
+	unsigned turn = s->live.turns->turn_of[c->config.group];
 
-	return turn ? &s->turns->times[(turn - 1) * (size_t)s->turns->n_places +
-	                               (unsigned)(c->config.cpu + 1)]
+	return turn ? &s->live.turns->times[(turn - 1) * (size_t)s->live.turns->n_places +
+	                                    (unsigned)(c->config.cpu + 1)]
 	            : NULL;
 }
 
 void pfmi_session_add_turn_gap(const struct pfm_session *s, uint64_t ns)
 {
-	s->turns->gap += ns;
+	s->live.turns->gap += ns;
 }
 
 void pfmi_session_forget_turn_gaps(const struct pfm_session *s)
 {
-	if (s->turns)
-		s->turns->gap = 0;
+	if (s->live.turns)
+		s->live.turns->gap = 0;
 }
 
 /* Adds the longest time of each group's members, since a member that could not be opened has no
  * time. Members of a group follow each other. */
 void pfmi_session_sum_turn_times(const struct pfm_session *s, const pfm_count_t *counts)
 {
-	for (size_t i = 0; i < (size_t)s->turns->n_turns * s->turns->n_places; i++)
-		s->turns->times[i] = s->turns->gap;
+	for (size_t i = 0; i < (size_t)s->live.turns->n_turns * s->live.turns->n_places; i++)
+		s->live.turns->times[i] = s->live.turns->gap;
 	for (unsigned i = 0, end; i < s->n_counts; i = end) {
 		uint64_t *time = find_turn_time(s, i), longest = 0;
 
@@ -161,13 +165,18 @@ uint64_t pfmi_session_get_turn_time(const struct pfm_session *s, const pfm_count
 	return time ? *time : counts[i].enabled;
 }
 
+static bool is_counted(const struct session_count *c)
+{
+	return c->kernel_state.n_open || session_is_file_count(c);
+}
+
 void pfmi_session_apply_turns(const struct pfm_session *s, pfm_count_t *counts)
 {
 	pfmi_session_sum_turn_times(s, counts);
 	for (unsigned i = 0; i < s->n_counts; i++) {
 		const uint64_t *time = find_turn_time(s, i);
 
-		if (!time || s->counts[i].config.is_level || !s->counts[i].kernel_state.n_open)
+		if (!time || s->counts[i].config.is_level || !is_counted(&s->counts[i]))
 			continue;
 		if (counts[i].enabled)
 			counts[i].value = pfmi_session_extrapolate_value(counts[i].value, *time,

@@ -43,7 +43,7 @@ void pfmi_perf_build_attr(const struct pfm_session *s, unsigned i, unsigned k, b
                           struct perf_attr *a)
 {
 	const struct session_count *c = &s->counts[i];
-	const struct perf_state *st = s->backend_state;
+	const struct perf_state *st = s->live.backend_state;
 	const struct kernel_event *p = &st->events[c->kernel_state.first_event + k];
 	bool grouped = (i && s->counts[i - 1].config.group == c->config.group) ||
 	               (i + 1 < s->n_counts && s->counts[i + 1].config.group == c->config.group) ||

@@ -28,7 +28,7 @@ static bool is_enabled_on_exec(const struct pfm_session *s, int pid)
 
 static int send_to_all_time_references(struct pfm_session *s, unsigned long request)
 {
-	const struct perf_state *st = s->backend_state;
+	const struct perf_state *st = s->live.backend_state;
 	int first = 0;
 
 	for (unsigned i = 0; i < st->n_time_references; i++) {
@@ -44,7 +44,7 @@ static int send_to_all_time_references(struct pfm_session *s, unsigned long requ
 /* Sends @request to every time reference: most sessions have none. */
 static inline int send_to_time_references(struct pfm_session *s, unsigned long request)
 {
-	const struct perf_state *st = s->backend_state;
+	const struct perf_state *st = s->live.backend_state;
 
 	return st->n_time_references ? send_to_all_time_references(s, request) : 0;
 }
@@ -53,7 +53,7 @@ static inline int send_to_time_references(struct pfm_session *s, unsigned long r
  * request. */
 static int send_to_leaders(struct pfm_session *s, unsigned long request)
 {
-	const struct perf_state *st = s->backend_state;
+	const struct perf_state *st = s->live.backend_state;
 	int first = 0;
 
 	for (unsigned i = 0; i < st->n_read_events; i++) {
@@ -63,7 +63,7 @@ static int send_to_leaders(struct pfm_session *s, unsigned long request)
 			continue;
 		if (request == PERF_EVENT_IOC_ENABLE && is_enabled_on_exec(s, p->pid))
 			continue;
-		if (s->turns && request == PERF_EVENT_IOC_ENABLE &&
+		if (s->live.turns && request == PERF_EVENT_IOC_ENABLE &&
 		    !pfmi_session_is_group_on(s, s->counts[p->count_index].config.group))
 			continue;
 		first = keep_first_error(first, send_ioctl(s, p->fd, request));
@@ -76,14 +76,14 @@ static int send_to_leaders(struct pfm_session *s, unsigned long request)
 
 static bool is_counting_cgroup(const struct pfm_session *s)
 {
-	return ((const struct perf_state *)s->backend_state)->cgroup_fd >= 0;
+	return ((const struct perf_state *)s->live.backend_state)->cgroup_fd >= 0;
 }
 
 /* Some kernels count the time of a control group's first event from the start of the system. Such a
  * time becomes the zero of later times. */
 static void rebase_cgroup_times(struct pfm_session *s)
 {
-	struct perf_state *st = s->backend_state;
+	struct perf_state *st = s->live.backend_state;
 	uint64_t possible = s->sys.get_time(&s->sys) - st->opened_at + CGROUP_TIME_SLACK_NS;
 
 	if (pfmi_perf_read_all_events(s))
@@ -114,7 +114,7 @@ int pfmi_perf_start_counting(struct pfm_session *s)
 	if (!rc) {
 		pfmi_perf_start_process_clock(s);
 		pfmi_perf_start_hotplug_clock(s);
-		if (is_counting_cgroup(s) && !s->started)
+		if (is_counting_cgroup(s) && !s->live.started)
 			rebase_cgroup_times(s);
 		return PFMLIB_SUCCESS;
 	}
@@ -143,7 +143,7 @@ int pfmi_perf_stop_counting(struct pfm_session *s)
 static int send_to_groups(struct pfm_session *s, unsigned long request, const unsigned char *these,
                           const unsigned char *others)
 {
-	const struct perf_state *st = s->backend_state;
+	const struct perf_state *st = s->live.backend_state;
 	int first = 0;
 
 	for (unsigned i = 0; i < st->n_read_events; i++) {

@@ -86,7 +86,7 @@ static inline void write_sum_to_count(const struct count_sum *sum, pfm_count_t *
 /* Computes count @c from the readings of its kernel events and their time references. */
 static void sum_kernel_events(struct pfm_session *s, struct session_count *c, pfm_count_t *out)
 {
-	const struct perf_state *st = s->backend_state;
+	const struct perf_state *st = s->live.backend_state;
 	struct count_sum sum = { .quality = PFM_QUALITY_EXACT };
 	uint64_t all_away = 0;
 
@@ -214,7 +214,7 @@ static inline void add_event_values(const struct perf_state *st, const struct ke
 
 bool pfmi_perf_compute_exact_counts(const struct pfm_session *s, pfm_count_t *out)
 {
-	const struct perf_state *st = s->backend_state;
+	const struct perf_state *st = s->live.backend_state;
 	uint64_t time;
 
 	for (unsigned i = 0, n; i < s->n_counts; i += n) {
@@ -233,7 +233,7 @@ bool pfmi_perf_compute_exact_counts(const struct pfm_session *s, pfm_count_t *ou
 
 void pfmi_perf_compute_all_counts(struct pfm_session *s, pfm_count_t *counts)
 {
-	const struct perf_state *st = s->backend_state;
+	const struct perf_state *st = s->live.backend_state;
 
 	for (unsigned i = 0; i < s->n_counts; i++)
 		if (!compute_simple_count(st, &s->counts[i], &counts[i]))
@@ -245,7 +245,7 @@ void pfmi_perf_compute_all_counts(struct pfm_session *s, pfm_count_t *counts)
 
 int pfmi_perf_read_user_count(struct pfm_session *s, unsigned i, pfm_count_t *count)
 {
-	const struct perf_state *st = s->backend_state;
+	const struct perf_state *st = s->live.backend_state;
 	const struct session_count *c = &s->counts[i];
 	const struct kernel_event *p;
 	struct count_sum sum = { .quality = PFM_QUALITY_EXACT };
@@ -254,7 +254,7 @@ int pfmi_perf_read_user_count(struct pfm_session *s, unsigned i, pfm_count_t *co
 	if (c->kernel_state.n_events != 1)
 		return PFMLIB_ERR_NOTSUPP;
 	p = &st->events[c->kernel_state.first_event];
-	if (!p->user_page || !s->running || !pfmi_perf_read_user_page(p->user_page, v))
+	if (!p->user_page || !s->live.running || !pfmi_perf_read_user_page(p->user_page, v))
 		return PFMLIB_ERR_NOTSUPP;
 	add_event_to_sum(&sum, st, c->config.is_level, p, v[0], v + 1, 0);
 	write_sum_to_count(&sum, count);

@@ -319,7 +319,8 @@ static void explain_no_files(const struct refused_event *q, int err)
 			"raise the limit (ulimit -n), or count fewer events, CPUs or threads",
 			"the process may open %ld files, but the session needs %u: one per event, "
 			"CPU, thread and unit",
-			limit, ((const struct perf_state *)q->session->backend_state)->n_events);
+			limit,
+			((const struct perf_state *)q->session->live.backend_state)->n_events);
 	else
 		pfmi_session_fail_count(
 			q->count, PFM_CAUSE_FILES, err,
@@ -351,7 +352,7 @@ static void explain_busy(const struct refused_event *q, int err)
  * the controller. */
 static bool is_bad_cgroup(const struct refused_event *q, int err)
 {
-	const struct perf_state *st = q->session->backend_state;
+	const struct perf_state *st = q->session->live.backend_state;
 	struct perf_attr a = q->attr;
 
 	return st->cgroup_fd >= 0 && q->pid == -1 && (err == ENOENT || err == EBADF) &&
@@ -368,7 +369,7 @@ void pfmi_perf_reject_group_member(struct pfm_session *s, unsigned i)
 
 static void explain_open_error(struct pfm_session *s, unsigned i, unsigned k, int group, int err)
 {
-	const struct perf_state *st = s->backend_state;
+	const struct perf_state *st = s->live.backend_state;
 	struct session_count *c = &s->counts[i];
 	const struct kernel_event *p = &st->events[c->kernel_state.first_event + k];
 	struct refused_event q = {

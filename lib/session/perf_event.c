@@ -19,7 +19,7 @@
  * longer. */
 static void close_leader_and_members(struct pfm_session *s, struct kernel_event *lead)
 {
-	struct perf_state *st = s->backend_state;
+	struct perf_state *st = s->live.backend_state;
 
 	for (int k = lead->next_member, next; k >= 0; k = next) {
 		next = st->events[k].next_member;
@@ -31,7 +31,7 @@ static void close_leader_and_members(struct pfm_session *s, struct kernel_event 
 /* Releases everything that one attempt has opened. */
 static void close_round(struct pfm_session *s)
 {
-	struct perf_state *st = s->backend_state;
+	struct perf_state *st = s->live.backend_state;
 
 	/* CPUs in the reverse order of opening, so that each CPU has to wake up only once; then
 	 * events that were opened in part. */
@@ -61,7 +61,7 @@ static void close_round(struct pfm_session *s)
 
 static void close_perf_counts(struct pfm_session *s)
 {
-	struct perf_state *st = s->backend_state;
+	struct perf_state *st = s->live.backend_state;
 
 	if (!st)
 		return;
@@ -73,12 +73,12 @@ static void close_perf_counts(struct pfm_session *s)
 	free(st->events);
 	free(st->readings);
 	free(st);
-	s->backend_state = NULL;
+	s->live.backend_state = NULL;
 }
 
 static void open_time_references(struct pfm_session *s)
 {
-	struct perf_state *st = s->backend_state;
+	struct perf_state *st = s->live.backend_state;
 
 	for (unsigned i = 0; i < st->n_time_references; i++) {
 		struct time_reference *w = &st->time_references[i];
@@ -102,7 +102,7 @@ static void open_time_references(struct pfm_session *s)
 /* Lists the tasks, plans and opens the events, and prepares for reading. Returns 0 or -ENOMEM. */
 static int open_round(struct pfm_session *s)
 {
-	struct perf_state *st = s->backend_state;
+	struct perf_state *st = s->live.backend_state;
 	int rc = pfmi_perf_list_tasks(&s->sys, s->options.pid,
 	                              s->options.flags & PFM_SESSION_ONE_THREAD, &st->tasks);
 
@@ -131,7 +131,7 @@ static int open_round(struct pfm_session *s)
  * threads. */
 static int check_new_tasks(struct pfm_session *s)
 {
-	struct perf_state *st = s->backend_state;
+	struct perf_state *st = s->live.backend_state;
 	struct task_list now;
 	int rc;
 
@@ -157,7 +157,7 @@ static int check_new_tasks(struct pfm_session *s)
 /* Marks the counts of tasks as incomplete if threads could not be listed or opened. */
 static void explain_missing_tasks(struct pfm_session *s, bool newcomers)
 {
-	const struct perf_state *st = s->backend_state;
+	const struct perf_state *st = s->live.backend_state;
 	int err = st->tasks.list_errno;
 
 	for (unsigned i = 0; i < s->n_counts && (err || newcomers); i++) {
@@ -190,12 +190,12 @@ static void explain_missing_tasks(struct pfm_session *s, bool newcomers)
 
 static int open_in_rounds(struct pfm_session *s)
 {
-	struct perf_state *st = s->backend_state;
+	struct perf_state *st = s->live.backend_state;
 	int rc;
 
 	for (unsigned round = 1;; round++) {
 		rc = open_round(s);
-		if (!rc && st->has_offline_cpu && s->is_online_assumed)
+		if (!rc && st->has_offline_cpu && s->cpus.is_online_assumed)
 			rc = pfmi_session_refresh_online_cpus(s);
 		if (!rc)
 			rc = check_new_tasks(s);
@@ -224,7 +224,7 @@ static int separate_perf_groups(struct pfm_session *s)
 {
 	int rc;
 
-	if (s->started)
+	if (s->live.started)
 		return PFMLIB_ERR_NOTSUPP;
 	close_round(s);
 	rc = open_in_rounds(s);
@@ -260,7 +260,7 @@ static int open_perf_counts(struct pfm_session *s, pfm_error_t *why)
 
 	if (!st)
 		return pfmi_base_set_no_memory_error(why);
-	s->backend_state = st;
+	s->live.backend_state = st;
 	st->cgroup_fd = -1;
 	st->opened_at = s->sys.get_time ? s->sys.get_time(&s->sys) : 0;
 	rc = open_cgroup(s, st, why);

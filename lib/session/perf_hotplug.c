@@ -21,22 +21,23 @@ static bool is_cpu_event(const struct kernel_event *p)
 
 void pfmi_perf_init_hotplug(struct pfm_session *s)
 {
-	struct perf_state *st = s->backend_state;
+	struct perf_state *st = s->live.backend_state;
 
-	st->hotplug = (struct hotplug_state){ .new_cpus = s->is_online_assumed ? NEW_CPUS_IMPOSSIBLE
-		                                                               : NEW_CPUS_UNKNOWN };
+	st->hotplug =
+		(struct hotplug_state){ .new_cpus = s->cpus.is_online_assumed ? NEW_CPUS_IMPOSSIBLE
+		                                                              : NEW_CPUS_UNKNOWN };
 	for (unsigned i = 0; i < st->n_events && !st->hotplug.has_cpu_events; i++)
 		st->hotplug.has_cpu_events = is_cpu_event(&st->events[i]);
 	st->hotplug.has_many_tasks = !(s->options.flags & PFM_SESSION_SYSTEM_WIDE) &&
-	                             s->options.flags & PFM_SESSION_INHERIT && !s->turns;
+	                             s->options.flags & PFM_SESSION_INHERIT && !s->live.turns;
 	st->hotplug.counts_all_cpus = s->options.flags & PFM_SESSION_SYSTEM_WIDE &&
 	                              !(s->options.flags & PFM_SESSION_DRY_RUN) &&
-	                              !s->requested_cpus.n_words;
+	                              !s->cpus.requested.n_words;
 }
 
 void pfmi_perf_start_longest_clock(struct pfm_session *s)
 {
-	struct hotplug_state *w = &((struct perf_state *)s->backend_state)->hotplug;
+	struct hotplug_state *w = &((struct perf_state *)s->live.backend_state)->hotplug;
 
 	if (w->has_cpu_events || w->has_many_tasks)
 		session_start_stopwatch(&w->longest_clock, s->sys.get_time(&s->sys));
@@ -44,7 +45,7 @@ void pfmi_perf_start_longest_clock(struct pfm_session *s)
 
 void pfmi_perf_stop_longest_clock(struct pfm_session *s)
 {
-	struct hotplug_state *w = &((struct perf_state *)s->backend_state)->hotplug;
+	struct hotplug_state *w = &((struct perf_state *)s->live.backend_state)->hotplug;
 
 	if (w->has_cpu_events || w->has_many_tasks)
 		session_stop_stopwatch(&w->longest_clock, s->sys.get_time(&s->sys));
@@ -52,7 +53,7 @@ void pfmi_perf_stop_longest_clock(struct pfm_session *s)
 
 void pfmi_perf_start_hotplug_clock(struct pfm_session *s)
 {
-	struct hotplug_state *w = &((struct perf_state *)s->backend_state)->hotplug;
+	struct hotplug_state *w = &((struct perf_state *)s->live.backend_state)->hotplug;
 
 	if (w->has_cpu_events)
 		session_start_stopwatch(&w->clock, s->sys.get_time(&s->sys));
@@ -60,7 +61,7 @@ void pfmi_perf_start_hotplug_clock(struct pfm_session *s)
 
 void pfmi_perf_stop_hotplug_clock(struct pfm_session *s)
 {
-	struct hotplug_state *w = &((struct perf_state *)s->backend_state)->hotplug;
+	struct hotplug_state *w = &((struct perf_state *)s->live.backend_state)->hotplug;
 
 	if (w->has_cpu_events)
 		session_stop_stopwatch(&w->clock, s->sys.get_time(&s->sys));
@@ -68,7 +69,7 @@ void pfmi_perf_stop_hotplug_clock(struct pfm_session *s)
 
 void pfmi_perf_reset_hotplug_clock(struct pfm_session *s, uint64_t before)
 {
-	struct hotplug_state *w = &((struct perf_state *)s->backend_state)->hotplug;
+	struct hotplug_state *w = &((struct perf_state *)s->live.backend_state)->hotplug;
 
 	if (w->has_cpu_events)
 		session_reset_stopwatch(&w->clock, s->sys.get_time(&s->sys));
@@ -107,7 +108,7 @@ static unsigned count_possible_cpus(const struct sys *sys, struct hotplug_state 
  * So the bound is that of a clock which runs before and after them. */
 void pfmi_perf_compute_max_enabled_time(struct pfm_session *s)
 {
-	struct hotplug_state *w = &((struct perf_state *)s->backend_state)->hotplug;
+	struct hotplug_state *w = &((struct perf_state *)s->live.backend_state)->hotplug;
 	uint64_t lasted;
 
 	if (!w->has_cpu_events && !w->has_many_tasks)
@@ -131,7 +132,7 @@ static bool has_new_cpus(const struct pfm_session *s, const char *path)
 {
 	struct cpu_mask now;
 	bool others = pfmi_machine_read_cpus(&s->sys, path, &now) ||
-	              !is_cpu_subset(&now, &s->online_cpus);
+	              !is_cpu_subset(&now, &s->cpus.online);
 
 	pfmi_machine_free_cpus(&now);
 	return others;
@@ -139,12 +140,12 @@ static bool has_new_cpus(const struct pfm_session *s, const char *path)
 
 void pfmi_perf_check_hotplug(struct pfm_session *s)
 {
-	struct hotplug_state *w = &((struct perf_state *)s->backend_state)->hotplug;
+	struct hotplug_state *w = &((struct perf_state *)s->live.backend_state)->hotplug;
 
 	if (w->has_cpu_events)
 		compute_min_enabled_time(&s->sys, w);
 	/* The time of a group that is not its turn does not advance. */
-	if (s->turns)
+	if (s->live.turns)
 		w->min_enabled_time = 0;
 	if (!w->counts_all_cpus || w->has_new_cpu || w->new_cpus == NEW_CPUS_IMPOSSIBLE)
 		return;
@@ -195,7 +196,7 @@ static bool has_stalled_time(const struct perf_state *st, const struct kernel_ev
 
 bool pfmi_perf_has_missed_cpu(struct pfm_session *s, const struct session_count *c)
 {
-	struct perf_state *st = s->backend_state;
+	struct perf_state *st = s->live.backend_state;
 	bool uncore = c->config.kernel_pmu && c->config.kernel_pmu->is_uncore,
 	     any = st->hotplug.has_new_cpu && c->config.cpu < 0 && !uncore;
 	bool can_stall = st->hotplug.min_enabled_time && has_ticking_clock(st, c);

@@ -7,7 +7,7 @@
 
 void pfmi_perf_close_event(struct pfm_session *s, struct kernel_event *p)
 {
-	const struct perf_state *st = s->backend_state;
+	const struct perf_state *st = s->live.backend_state;
 
 	if (p->user_page)
 		s->sys.munmap(&s->sys, p->user_page, st->page_size);
@@ -34,7 +34,7 @@ static void leave_group(struct perf_state *st, const struct kernel_event *p)
 
 static void close_count(struct pfm_session *s, struct session_count *c)
 {
-	struct perf_state *st = s->backend_state;
+	struct perf_state *st = s->live.backend_state;
 
 	for (unsigned k = c->kernel_state.n_events; k-- > 0;)
 		if (st->events[c->kernel_state.first_event + k].fd >= 0) {
@@ -67,7 +67,7 @@ enum { IS_LEADER = -1, LEADER_NOT_OPEN = -2, NO_LEADER_AT_TARGET = -3 };
  * counts the same task and CPU. */
 static int find_leader_event(const struct pfm_session *s, unsigned i, unsigned k)
 {
-	const struct perf_state *st = s->backend_state;
+	const struct perf_state *st = s->live.backend_state;
 	unsigned lead = get_open_leader(s, i);
 	const struct session_count *c = &s->counts[lead];
 	const struct kernel_event *p = &st->events[s->counts[i].kernel_state.first_event + k];
@@ -109,7 +109,7 @@ static bool can_exclude_kernel(const struct session_count *c)
 static int open_event_at_target(const struct pfm_session *s, struct perf_attr *a,
                                 const struct kernel_event *p, int group)
 {
-	const struct perf_state *st = s->backend_state;
+	const struct perf_state *st = s->live.backend_state;
 	bool grouped = st->cgroup_fd >= 0 && p->pid < 0;
 
 	return pfmi_perf_open_with_flags(&s->sys, a, grouped ? st->cgroup_fd : p->pid, p->cpu,
@@ -118,7 +118,7 @@ static int open_event_at_target(const struct pfm_session *s, struct perf_attr *a
 
 static int try_open_event(struct pfm_session *s, unsigned i, unsigned k, int group)
 {
-	struct perf_state *st = s->backend_state;
+	struct perf_state *st = s->live.backend_state;
 	struct kernel_event *p = &st->events[s->counts[i].kernel_state.first_event + k];
 	struct perf_attr a;
 	int fd;
@@ -184,7 +184,7 @@ static int try_open_without_kernel(struct pfm_session *s, unsigned i, unsigned k
 
 static void map_user_page(struct pfm_session *s, struct kernel_event *p)
 {
-	const struct perf_state *st = s->backend_state;
+	const struct perf_state *st = s->live.backend_state;
 	void *page;
 
 	if (!s->sampling && s->options.flags & PFM_SESSION_USER_READ && p->pid == 0 &&
@@ -238,7 +238,7 @@ static void explain_refused_filter(struct session_count *c)
  * returns, if the kernel refuses its filter. */
 static int open_kernel_event(struct pfm_session *s, unsigned i, unsigned k, int lead)
 {
-	struct perf_state *st = s->backend_state;
+	struct perf_state *st = s->live.backend_state;
 	struct session_count *c = &s->counts[i];
 	struct kernel_event *p = &st->events[c->kernel_state.first_event + k];
 	int group = lead < 0 ? -1 : st->events[lead].fd, fd;
@@ -266,7 +266,7 @@ static int open_kernel_event(struct pfm_session *s, unsigned i, unsigned k, int 
  * count found no counter beside its group. */
 static bool explain_open_failure(struct pfm_session *s, unsigned i, unsigned k, int lead, int err)
 {
-	const struct perf_state *st = s->backend_state;
+	const struct perf_state *st = s->live.backend_state;
 	struct session_count *c = &s->counts[i];
 
 	if (lead == NO_LEADER_AT_TARGET)
@@ -286,7 +286,7 @@ static bool explain_open_failure(struct pfm_session *s, unsigned i, unsigned k, 
  * beside its group. */
 static bool open_count(struct pfm_session *s, unsigned i)
 {
-	struct perf_state *st = s->backend_state;
+	struct perf_state *st = s->live.backend_state;
 	struct session_count *c = &s->counts[i];
 	unsigned gone = 0;
 
@@ -346,7 +346,7 @@ unsigned pfmi_perf_find_group_end(const struct pfm_session *s, unsigned first)
 /* True if counts [@first, @end) are all counted on the same CPUs. */
 static bool has_shared_cpus(const struct pfm_session *s, unsigned first, unsigned end)
 {
-	const struct perf_state *st = s->backend_state;
+	const struct perf_state *st = s->live.backend_state;
 	const struct count_kernel_state *lead = &s->counts[first].kernel_state;
 
 	if (!lead->n_events)
@@ -401,10 +401,10 @@ static void mark_read_together(struct pfm_session *s, unsigned first, unsigned e
  * them all. They need no counter, so the group does not change what they count. */
 unsigned pfmi_perf_open_software_events(struct pfm_session *s, unsigned first)
 {
-	const struct perf_state *st = s->backend_state;
+	const struct perf_state *st = s->live.backend_state;
 	unsigned end = first;
 
-	if (s->sampling || s->turns || st->reads_singly)
+	if (s->sampling || s->live.turns || st->reads_singly)
 		return first;
 	while (end < s->n_counts && end - first < MAX_GROUP_MEMBERS &&
 	       is_lone_software_count(s, end) && has_shared_cpus(s, first, end + 1))

@@ -19,7 +19,7 @@ bool pfmi_perf_get_process_time(const struct pfm_session *s, uint64_t *ns)
 {
 	const unsigned flags = PFM_SESSION_INHERIT | PFM_SESSION_SYSTEM_WIDE |
 	                       PFM_SESSION_ENABLE_ON_EXEC | PFM_SESSION_DRY_RUN;
-	const struct perf_state *st = s->backend_state;
+	const struct perf_state *st = s->live.backend_state;
 
 	return s->options.pid > 0 && st->tasks.has_all_threads && !st->n_time_references &&
 	       !s->sampling && (s->options.flags & flags) == PFM_SESSION_INHERIT &&
@@ -82,7 +82,7 @@ static int read_program(const struct pfm_session *s, uint64_t *program, bool *is
 
 void pfmi_perf_start_process_clock(struct pfm_session *s)
 {
-	struct perf_state *st = s->backend_state;
+	struct perf_state *st = s->live.backend_state;
 	struct stopwatch *w = &st->process_clock;
 	uint64_t now;
 	bool is_secure;
@@ -98,7 +98,7 @@ void pfmi_perf_start_process_clock(struct pfm_session *s)
  * began; NULL if nothing shows it. */
 static const char *describe_rights_change(const struct pfm_session *s)
 {
-	const struct perf_state *st = s->backend_state;
+	const struct perf_state *st = s->live.backend_state;
 	uint64_t program;
 	bool is_secure = false;
 	int rc;
@@ -115,7 +115,7 @@ static const char *describe_rights_change(const struct pfm_session *s)
 
 void pfmi_perf_stop_process_clock(struct pfm_session *s)
 {
-	struct stopwatch *w = &((struct perf_state *)s->backend_state)->process_clock;
+	struct stopwatch *w = &((struct perf_state *)s->live.backend_state)->process_clock;
 	uint64_t now;
 
 	if (w->is_running)
@@ -125,7 +125,7 @@ void pfmi_perf_stop_process_clock(struct pfm_session *s)
 
 void pfmi_perf_reset_process_clock(struct pfm_session *s)
 {
-	struct perf_state *st = s->backend_state;
+	struct perf_state *st = s->live.backend_state;
 	struct stopwatch *w = &st->process_clock;
 	uint64_t now = 0;
 
@@ -136,7 +136,8 @@ void pfmi_perf_reset_process_clock(struct pfm_session *s)
 
 uint64_t pfmi_perf_read_process_time(const struct pfm_session *s)
 {
-	const struct stopwatch *w = &((const struct perf_state *)s->backend_state)->process_clock;
+	const struct stopwatch *w =
+		&((const struct perf_state *)s->live.backend_state)->process_clock;
 	uint64_t now;
 
 	return w->is_running && pfmi_perf_get_process_time(s, &now) ? session_read_stopwatch(w, now)
@@ -154,11 +155,11 @@ static bool is_process_count(const struct perf_state *st, const struct session_c
 static bool find_longest_time(const struct pfm_session *s, const pfm_count_t *counts,
                               uint64_t *seen)
 {
-	const struct perf_state *st = s->backend_state;
+	const struct perf_state *st = s->live.backend_state;
 	bool any = false;
 
 	*seen = 0;
-	if (s->turns)
+	if (s->live.turns)
 		pfmi_session_sum_turn_times(s, counts);
 	for (unsigned i = 0; i < s->n_counts; i++) {
 		uint64_t time;
@@ -166,7 +167,7 @@ static bool find_longest_time(const struct pfm_session *s, const pfm_count_t *co
 		if (!is_process_count(st, &s->counts[i]) || counts[i].cause == PFM_CAUSE_BUSY)
 			continue;
 		any = true;
-		time = s->turns ? pfmi_session_get_turn_time(s, counts, i) : counts[i].enabled;
+		time = s->live.turns ? pfmi_session_get_turn_time(s, counts, i) : counts[i].enabled;
 		*seen = time > *seen ? time : *seen;
 	}
 	return any;
@@ -180,7 +181,7 @@ static void explain_unseen_time(struct pfm_session *s, uint64_t taken, uint64_t 
 	for (unsigned i = 0; i < s->n_counts; i++) {
 		struct session_count *c = &s->counts[i];
 
-		if (c->status.cause || !is_process_count(s->backend_state, c))
+		if (c->status.cause || !is_process_count(s->live.backend_state, c))
 			continue;
 		pfmi_session_fail_count(
 			c, has_rights ? PFM_CAUSE_PERMISSION : PFM_CAUSE_OTHER,
@@ -202,7 +203,7 @@ static void explain_unseen_time(struct pfm_session *s, uint64_t taken, uint64_t 
  * reading. */
 bool pfmi_perf_check_process_time(struct pfm_session *s, uint64_t taken, const pfm_count_t *counts)
 {
-	struct perf_state *st = s->backend_state;
+	struct perf_state *st = s->live.backend_state;
 	uint64_t seen, seen_since;
 	bool is_missing;
 

@@ -38,7 +38,7 @@ static long retry_read(const struct sys *sys, int fd, void *to, size_t size, lon
 /* Reads @words words from @fd to index @at of the readings. */
 static inline long read_into_readings(struct pfm_session *s, int fd, size_t at, size_t words)
 {
-	const struct perf_state *st = s->backend_state;
+	const struct perf_state *st = s->live.backend_state;
 	size_t size = words * sizeof(*st->readings);
 	long n = s->sys.read(&s->sys, fd, st->readings + at, size);
 
@@ -64,7 +64,7 @@ static size_t get_group_reading_words(const struct kernel_event *lead)
  * and CPU. */
 static bool has_adjacent_readings(const struct pfm_session *s, unsigned i, unsigned n)
 {
-	const struct perf_state *st = s->backend_state;
+	const struct perf_state *st = s->live.backend_state;
 	const struct session_count *c = &s->counts[i];
 	const struct kernel_event *leads = &st->events[c->kernel_state.first_event];
 	unsigned n_parts = c->kernel_state.n_events;
@@ -84,7 +84,7 @@ static bool has_adjacent_readings(const struct pfm_session *s, unsigned i, unsig
 
 static bool is_uniform_session(const struct pfm_session *s)
 {
-	const struct perf_state *st = s->backend_state;
+	const struct perf_state *st = s->live.backend_state;
 
 	for (unsigned i = 0, n; i < s->n_counts; i += n) {
 		if (st->n_time_references || !s->counts[i].kernel_state.n_events)
@@ -122,7 +122,7 @@ static size_t count_reading_words(const struct perf_state *st, unsigned *n)
 
 int pfmi_perf_assign_readings(struct pfm_session *s)
 {
-	struct perf_state *st = s->backend_state;
+	struct perf_state *st = s->live.backend_state;
 	unsigned n_read;
 	size_t words = count_reading_words(st, &n_read);
 	uint32_t at = TIME_REFERENCE_WORDS;
@@ -164,7 +164,7 @@ int pfmi_perf_assign_readings(struct pfm_session *s)
 /* Reads a leader whose reading lists all members with their ids, its own first. */
 static int read_leader_with_ids(struct pfm_session *s, struct kernel_event *p)
 {
-	const struct perf_state *st = s->backend_state;
+	const struct perf_state *st = s->live.backend_state;
 	uint64_t words[MAX_GROUP_WORDS], *to = st->readings + p->value_index;
 	long n = s->sys.read(&s->sys, p->fd, words, sizeof(words));
 
@@ -185,7 +185,7 @@ static int read_leader_with_ids(struct pfm_session *s, struct kernel_event *p)
 
 static int read_single_event(struct pfm_session *s, struct kernel_event *p)
 {
-	const struct perf_state *st = s->backend_state;
+	const struct perf_state *st = s->live.backend_state;
 	long n;
 
 	if (p->reads_member_ids)
@@ -208,7 +208,7 @@ static int read_single_event(struct pfm_session *s, struct kernel_event *p)
  * switched off; the leader's reading then lists the leader alone. */
 static int read_former_members(struct pfm_session *s, const struct kernel_event *lead)
 {
-	const struct perf_state *st = s->backend_state;
+	const struct perf_state *st = s->live.backend_state;
 	uint64_t words[GROUP_HEADER_WORDS + 1];
 
 	if (s->sys.read(&s->sys, lead->fd, words, sizeof(words)) != (long)sizeof(words) ||
@@ -228,7 +228,7 @@ static int read_former_members(struct pfm_session *s, const struct kernel_event 
 
 static int read_group_event(struct pfm_session *s, const struct kernel_event *lead)
 {
-	const struct perf_state *st = s->backend_state;
+	const struct perf_state *st = s->live.backend_state;
 	long n = read_into_readings(s, lead->fd, get_group_reading_index(lead),
 	                            get_group_reading_words(lead));
 
@@ -245,7 +245,7 @@ static int read_group_event(struct pfm_session *s, const struct kernel_event *le
 
 int pfmi_perf_read_all_events(struct pfm_session *s)
 {
-	const struct perf_state *st = s->backend_state;
+	const struct perf_state *st = s->live.backend_state;
 
 	for (unsigned i = 0; i < st->n_read_events; i++) {
 		struct kernel_event *p = &st->events[st->read_events[i]];
@@ -260,7 +260,7 @@ int pfmi_perf_read_all_events(struct pfm_session *s)
 /* Reads the times of the time references since the last reset. @base: this is a reset. */
 static int read_time_references(struct pfm_session *s, bool base)
 {
-	struct perf_state *st = s->backend_state;
+	struct perf_state *st = s->live.backend_state;
 
 	for (unsigned i = 0; i < st->n_time_references; i++) {
 		struct time_reference *w = &st->time_references[i];
@@ -281,7 +281,7 @@ static int read_time_references(struct pfm_session *s, bool base)
 
 bool pfmi_perf_has_unreadable_group(struct pfm_session *s)
 {
-	const struct perf_state *st = s->backend_state;
+	const struct perf_state *st = s->live.backend_state;
 
 	for (unsigned i = 0; i < st->n_events; i++) {
 		const struct kernel_event *p = &st->events[i];
@@ -298,7 +298,7 @@ bool pfmi_perf_has_unreadable_group(struct pfm_session *s)
  * the readings, and later ones are differences from them. */
 int pfmi_perf_reset_counts(struct pfm_session *s)
 {
-	const struct perf_state *st = s->backend_state;
+	const struct perf_state *st = s->live.backend_state;
 	const bool has_clock = st->hotplug.has_cpu_events || st->hotplug.has_many_tasks;
 	uint64_t before = has_clock ? s->sys.get_time(&s->sys) : 0;
 	int rc = read_time_references(s, true);
@@ -325,7 +325,7 @@ int pfmi_perf_reset_counts(struct pfm_session *s)
 /* @n is the number of counts of the session. */
 int pfmi_perf_read_counts(struct pfm_session *s, pfm_count_t *counts, unsigned n)
 {
-	const struct perf_state *st = s->backend_state;
+	const struct perf_state *st = s->live.backend_state;
 	uint64_t taken = pfmi_perf_read_process_time(s);
 	int rc;
 
@@ -338,14 +338,16 @@ int pfmi_perf_read_counts(struct pfm_session *s, pfm_count_t *counts, unsigned n
 	if (rc)
 		return pfmi_perf_record_errno(s, rc);
 	pfmi_perf_compute_max_enabled_time(s);
-	s->is_all_exact =
-		s->is_all_exact && st->is_uniform && !s->has_copies &&
+	s->reading.is_all_exact =
+		s->reading.is_all_exact && st->is_uniform && !s->reading.has_copies &&
 		!st->hotplug.has_missed_cpu &&
-		pfmi_perf_compute_exact_counts(s, s->caller_counts ? s->caller_counts : counts) &&
-		(!taken || pfmi_perf_check_process_time(
-				   s, taken, s->caller_counts ? s->caller_counts : counts));
-	if (s->is_all_exact) {
-		s->caller_counts = NULL;
+		pfmi_perf_compute_exact_counts(
+			s, s->reading.caller_counts ? s->reading.caller_counts : counts) &&
+		(!taken ||
+	         pfmi_perf_check_process_time(
+			 s, taken, s->reading.caller_counts ? s->reading.caller_counts : counts));
+	if (s->reading.is_all_exact) {
+		s->reading.caller_counts = NULL;
 		return PFMLIB_SUCCESS;
 	}
 	pfmi_perf_compute_all_counts(s, counts);

@@ -161,7 +161,7 @@ static int reserve_events(struct perf_state *st, size_t n)
 static void add_kernel_event(struct event_planner *w, const struct event_target *at, int cpu,
                              int reference)
 {
-	struct perf_state *st = w->session->backend_state;
+	struct perf_state *st = w->session->live.backend_state;
 
 	w->error_code =
 		st->n_events == MAX_SESSION_COUNTS ? -E2BIG : reserve_events(st, st->n_events + 1);
@@ -184,7 +184,7 @@ static void add_kernel_event(struct event_planner *w, const struct event_target 
  * missing. */
 static void add_unserved_time(struct event_planner *w, unsigned reference)
 {
-	struct perf_state *st = w->session->backend_state;
+	struct perf_state *st = w->session->live.backend_state;
 	struct unserved_time *e =
 		realloc(st->unserved_times, (st->n_unserved_times + 1) * sizeof(*e));
 
@@ -215,9 +215,9 @@ static bool is_cpu_in_set(const struct cpu_mask *set, unsigned cpu)
 static void add_cpu_events(struct event_planner *w, const struct event_target *at)
 {
 	const struct pfm_session *s = w->session;
-	const struct perf_state *st = s->backend_state;
+	const struct perf_state *st = s->live.backend_state;
 	const struct cpu_mask *base =
-		s->requested_cpus.n_words ? &s->requested_cpus : &s->online_cpus;
+		s->cpus.requested.n_words ? &s->cpus.requested : &s->cpus.online;
 	unsigned next = at->task_index * st->n_cpus;
 	/* counts of tasks have no such CPU, because their time references are numbered from the
 	 * first CPU */
@@ -238,9 +238,9 @@ static void add_cpu_events(struct event_planner *w, const struct event_target *a
 
 		if (only >= 0 && cpu != (unsigned)only)
 			break;
-		if (!is_cpu_in_set(&s->requested_cpus, cpu))
+		if (!is_cpu_in_set(&s->cpus.requested, cpu))
 			continue;
-		if (!is_cpu_in_set(&s->online_cpus, cpu)) {
+		if (!is_cpu_in_set(&s->cpus.online, cpu)) {
 			w->n_offline_cpus += is_cpu_in_set(&serves, cpu) && at->task_index == 0;
 			continue;
 		}
@@ -262,13 +262,13 @@ static void add_cpu_events(struct event_planner *w, const struct event_target *a
  * of the task write to the buffers of the CPU they are on. */
 static bool is_split_by_cpu(const struct pfm_session *s)
 {
-	return s->requested_cpus.n_words || (s->sampling && s->options.flags & PFM_SESSION_INHERIT);
+	return s->cpus.requested.n_words || (s->sampling && s->options.flags & PFM_SESSION_INHERIT);
 }
 
 static void plan_events_of_count(struct event_planner *w)
 {
 	const struct pfm_session *s = w->session;
-	const struct perf_state *st = s->backend_state;
+	const struct perf_state *st = s->live.backend_state;
 	const struct kernel_pmu *device = w->count->config.kernel_pmu;
 	struct event_target at = {
 		.pid = -1, .instance = w->count->config.instance ? w->count->config.instance - 1 : 0
@@ -325,12 +325,12 @@ static void explain_no_cpu(struct session_count *c, const struct event_planner *
 static int create_time_references(struct pfm_session *s)
 {
 	const struct cpu_mask *base =
-		s->requested_cpus.n_words ? &s->requested_cpus : &s->online_cpus;
-	struct perf_state *st = s->backend_state;
+		s->cpus.requested.n_words ? &s->cpus.requested : &s->cpus.online;
+	struct perf_state *st = s->live.backend_state;
 	bool wide = s->options.flags & PFM_SESSION_SYSTEM_WIDE;
 	unsigned n;
 
-	if (wide ? st->cgroup_fd < 0 : s->requested_cpus.n_words == 0)
+	if (wide ? st->cgroup_fd < 0 : s->cpus.requested.n_words == 0)
 		return 0;
 	st->n_cpus = wide ? (unsigned)base->n_words * 64 : (unsigned)pfmi_machine_count_cpus(base);
 	if ((uint64_t)st->tasks.n_pids * st->n_cpus > MAX_SESSION_COUNTS)
@@ -346,7 +346,7 @@ static int create_time_references(struct pfm_session *s)
 /* True if count @c is counted at the same places as the count before it. */
 static bool is_placed_like_previous(const struct pfm_session *s, const struct session_count *c)
 {
-	const struct perf_state *st = s->backend_state;
+	const struct perf_state *st = s->live.backend_state;
 	const struct session_count *last = c - 1;
 
 	return c > s->counts && !st->n_time_references && !last->status.cause &&
@@ -357,7 +357,7 @@ static bool is_placed_like_previous(const struct pfm_session *s, const struct se
 /* Repeats the kernel events of the previous count for count @i. */
 static void repeat_previous_events(struct event_planner *w)
 {
-	struct perf_state *st = w->session->backend_state;
+	struct perf_state *st = w->session->live.backend_state;
 	const struct count_kernel_state *last = &w->count[-1].kernel_state;
 
 	w->error_code = st->n_events + last->n_events > MAX_SESSION_COUNTS
@@ -375,13 +375,13 @@ static void repeat_previous_events(struct event_planner *w)
 /* An estimate of the number of kernel events. */
 static size_t estimate_event_total(const struct pfm_session *s)
 {
-	const struct perf_state *st = s->backend_state;
+	const struct perf_state *st = s->live.backend_state;
 	bool wide = s->options.flags & PFM_SESSION_SYSTEM_WIDE;
-	size_t cpus = pfmi_machine_count_cpus(s->requested_cpus.n_words ? &s->requested_cpus
-	                                                                : &s->online_cpus),
+	size_t cpus = pfmi_machine_count_cpus(s->cpus.requested.n_words ? &s->cpus.requested
+	                                                                : &s->cpus.online),
 	       each = wide ? 1 : st->tasks.n_pids, n;
 
-	if (wide ? !(s->options.flags & PFM_SESSION_PER_CPU) : s->requested_cpus.n_words != 0)
+	if (wide ? !(s->options.flags & PFM_SESSION_PER_CPU) : s->cpus.requested.n_words != 0)
 		each *= cpus;
 	n = s->n_counts * each;
 	return n < MAX_SESSION_COUNTS ? n : MAX_SESSION_COUNTS;
@@ -389,7 +389,7 @@ static size_t estimate_event_total(const struct pfm_session *s)
 
 int pfmi_perf_plan_events(struct pfm_session *s)
 {
-	struct perf_state *st = s->backend_state;
+	struct perf_state *st = s->live.backend_state;
 	struct event_planner w = { .session = s, .error_code = create_time_references(s) };
 
 	if (!w.error_code)
@@ -399,7 +399,7 @@ int pfmi_perf_plan_events(struct pfm_session *s)
 
 		c->kernel_state.first_event = st->n_events;
 		c->kernel_state.n_events = 0;
-		if (c->status.cause)
+		if (c->status.cause || session_is_file_count(c))
 			continue;
 		w.count = c;
 		w.n_offline_cpus = 0;

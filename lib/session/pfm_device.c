@@ -24,7 +24,7 @@ static uint64_t get_monotonic_time(void *arg)
 /* Sends the requests of phase @when, in order. */
 static int send_requests_of_phase(struct pfm_session *s, unsigned when)
 {
-	struct device_state *d = s->backend_state;
+	struct device_state *d = s->live.backend_state;
 
 	for (unsigned i = 0; i < d->encoder_output.n_ioctls; i++) {
 		pfmlib_alpha_ioctl_t *io = &d->encoder_output.ioctls[i];
@@ -106,7 +106,7 @@ static unsigned count_processors(const struct device_state *d)
  * it, and the second attempt succeeds. */
 static int open_device(struct pfm_session *s)
 {
-	struct device_state *d = s->backend_state;
+	struct device_state *d = s->live.backend_state;
 	const struct sys *sys = pfmi_device_get_sys(s);
 	const char *path = d->options.device ? d->options.device : PFCNTR_DEVICE;
 	int fd = sys->open(sys, path, O_RDONLY | (int)d->encoder_output.open_flags);
@@ -118,7 +118,7 @@ static int open_device(struct pfm_session *s)
 /* Stores for every count why the device could not be opened. */
 static void explain_open_error(struct pfm_session *s, int err)
 {
-	const struct device_state *d = s->backend_state;
+	const struct device_state *d = s->live.backend_state;
 
 	switch (err) {
 	case -ENOENT:
@@ -164,7 +164,7 @@ static void explain_open_error(struct pfm_session *s, int err)
 
 static void explain_setup_error(struct pfm_session *s, int err)
 {
-	const struct device_state *d = s->backend_state;
+	const struct device_state *d = s->live.backend_state;
 
 	if (d->encoder_output.privileged && (err == -EPERM || err == -EACCES || err == -EINVAL))
 		pfmi_device_fail_all_counts(
@@ -182,7 +182,7 @@ static void explain_setup_error(struct pfm_session *s, int err)
 
 static void close_device(struct pfm_session *s)
 {
-	struct device_state *d = s->backend_state;
+	struct device_state *d = s->live.backend_state;
 	const struct sys *sys = pfmi_device_get_sys(s);
 
 	if (d->fd >= 0)
@@ -203,7 +203,7 @@ static bool is_unsampleable_count(struct pfm_session *s, unsigned i)
 
 static void set_device_positions(struct pfm_session *s, const struct device_event_set *set)
 {
-	struct device_state *d = s->backend_state;
+	struct device_state *d = s->live.backend_state;
 
 	for (unsigned i = 0; i < s->n_counts; i++) {
 		struct session_count *c = &s->counts[i];
@@ -236,7 +236,7 @@ static void set_device_positions(struct pfm_session *s, const struct device_even
 
 static int alloc_entries(struct pfm_session *s, pfm_error_t *why)
 {
-	struct device_state *d = s->backend_state;
+	struct device_state *d = s->live.backend_state;
 
 	if (!d->n_cpus)
 		d->n_cpus = count_processors(d);
@@ -263,7 +263,7 @@ static int start_device_counting(struct pfm_session *s);
 
 static int open_and_set_up_device(struct pfm_session *s, struct device_event_set *set)
 {
-	struct device_state *d = s->backend_state;
+	struct device_state *d = s->live.backend_state;
 	int err;
 
 	if (is_foreign_process(s, d)) {
@@ -306,7 +306,7 @@ static int open_device_counts(struct pfm_session *s, pfm_error_t *why)
 
 	if (!d)
 		return pfmi_base_set_no_memory_error(why);
-	s->backend_state = d;
+	s->live.backend_state = d;
 	d->fd = -1;
 	copy_device_options(s, d);
 	pfmi_device_choose_settings(s, d);
@@ -337,7 +337,7 @@ static int open_device_counts(struct pfm_session *s, pfm_error_t *why)
 /* The first start follows the plan. Later starts neither clear nor load the counters. */
 static int restart_device(struct pfm_session *s)
 {
-	const struct device_state *d = s->backend_state;
+	const struct device_state *d = s->live.backend_state;
 	uint64_t word;
 
 	switch (d->pmu_type) {
@@ -361,7 +361,7 @@ static void set_reset_events(struct device_state *d)
 
 static int start_device_counting(struct pfm_session *s)
 {
-	struct device_state *d = s->backend_state;
+	struct device_state *d = s->live.backend_state;
 	int err;
 
 	if (!d || d->fd < 0 || d->started_at)
@@ -383,7 +383,7 @@ static int start_device_counting(struct pfm_session *s)
 
 static int stop_device_counting(struct pfm_session *s)
 {
-	struct device_state *d = s->backend_state;
+	struct device_state *d = s->live.backend_state;
 	int err;
 
 	if (!d || d->fd < 0 || !d->started_at)
@@ -400,11 +400,11 @@ static int stop_device_counting(struct pfm_session *s)
 
 static int read_device_counts(struct pfm_session *s, pfm_count_t *counts, unsigned n)
 {
-	struct device_state *d = s->backend_state;
+	struct device_state *d = s->live.backend_state;
 	uint64_t time;
 	int err;
 
-	s->is_all_exact = false;
+	s->reading.is_all_exact = false;
 	for (unsigned i = 0; i < n; i++)
 		counts[i] = (pfm_count_t){ .size = sizeof counts[i], .quality = PFM_QUALITY_EXACT };
 	/* before the first start the counters hold what other programs left in them */
@@ -431,7 +431,7 @@ static int read_device_counts(struct pfm_session *s, pfm_count_t *counts, unsign
 /* Stores the counts, from which later ones are differences: the device itself goes on counting. */
 static int reset_device_counts(struct pfm_session *s)
 {
-	struct device_state *d = s->backend_state;
+	struct device_state *d = s->live.backend_state;
 	int err;
 
 	if (!d || d->fd < 0 || !d->has_started)
@@ -447,7 +447,7 @@ static int reset_device_counts(struct pfm_session *s)
 
 static void close_device_counts(struct pfm_session *s)
 {
-	struct device_state *d = s->backend_state;
+	struct device_state *d = s->live.backend_state;
 
 	if (!d)
 		return;
@@ -457,7 +457,7 @@ static void close_device_counts(struct pfm_session *s)
 	free(d->entries);
 	free(d->locations);
 	free(d);
-	s->backend_state = NULL;
+	s->live.backend_state = NULL;
 }
 
 /* A model needs nothing of the system, and whether one is wanted is not known here: a request for

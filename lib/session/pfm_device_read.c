@@ -7,7 +7,7 @@
 
 const struct sys *pfmi_device_get_sys(const struct pfm_session *s)
 {
-	const struct device_state *d = s->backend_state;
+	const struct device_state *d = s->live.backend_state;
 
 	return d->is_emulated ? &d->emulator_sys : &s->sys;
 }
@@ -22,7 +22,7 @@ int pfmi_device_record_errno(struct pfm_session *s, int err)
 
 int pfmi_device_send_request(struct pfm_session *s, uint32_t number, void *arg)
 {
-	const struct device_state *d = s->backend_state;
+	const struct device_state *d = s->live.backend_state;
 	const struct sys *sys = pfmi_device_get_sys(s);
 	int err;
 
@@ -44,7 +44,7 @@ int pfmi_device_send_array_request(struct pfm_session *s, uint32_t number, void 
 int pfmi_device_fetch_counts(struct pfm_session *s, uint32_t number,
                              uint64_t counts[][PFM_ALPHA_MAX_COUNTERS])
 {
-	struct device_state *d = s->backend_state;
+	struct device_state *d = s->live.backend_state;
 	unsigned n = pfm_alpha_num_counters(d->pmu_type),
 		 first = d->pmu_type == PFMLIB_ALPHA_EV4_PMU ? 0 : 1;
 	uint64_t words[MAX_DEVICE_ENTRIES * (PFM_ALPHA_MAX_COUNTERS + 1)] = { 0 };
@@ -74,7 +74,7 @@ static bool has_full_rates(const struct device_state *d)
 /* Adds what the counters hold since the last interrupt, for each processor. */
 static int add_counter_values(struct pfm_session *s)
 {
-	struct device_state *d = s->backend_state;
+	struct device_state *d = s->live.backend_state;
 	bool one = d->encoder_input.pfp_alpha_open == PFM_ALPHA_OPEN_ONE;
 
 	for (unsigned cpu = 0; cpu < (one ? 1 : d->n_cpus); cpu++) {
@@ -96,7 +96,7 @@ static int add_counter_values(struct pfm_session *s)
 
 static int read_interrupts(struct pfm_session *s, uint32_t number)
 {
-	struct device_state *d = s->backend_state;
+	struct device_state *d = s->live.backend_state;
 	uint64_t counts[MAX_DEVICE_ENTRIES][PFM_ALPHA_MAX_COUNTERS];
 	int err = pfmi_device_fetch_counts(s, number, counts);
 
@@ -110,7 +110,7 @@ static int read_interrupts(struct pfm_session *s, uint32_t number)
 /* Reads sums of interrupts and values, without the start values, which are not events. */
 static int read_counter_values(struct pfm_session *s, uint32_t number)
 {
-	struct device_state *d = s->backend_state;
+	struct device_state *d = s->live.backend_state;
 	uint64_t counts[MAX_DEVICE_ENTRIES][PFM_ALPHA_MAX_COUNTERS],
 		cpus = d->encoder_input.pfp_alpha_open == PFM_ALPHA_OPEN_ALL ? d->n_cpus : 1;
 	int err = pfmi_device_fetch_counts(s, number, counts);
@@ -131,7 +131,7 @@ static int read_counter_values(struct pfm_session *s, uint32_t number)
 /* Stores the two numbers of a ProfileMe statistic in place of the counters. */
 static int read_statistic_pair(struct pfm_session *s)
 {
-	struct device_state *d = s->backend_state;
+	struct device_state *d = s->live.backend_state;
 	uint64_t counts[MAX_DEVICE_ENTRIES][PFM_ALPHA_MAX_COUNTERS];
 	int err = pfmi_device_fetch_counts(s, PCNT6GETCNT, counts);
 
@@ -142,7 +142,7 @@ static int read_statistic_pair(struct pfm_session *s)
 
 int pfmi_device_read_entries(struct pfm_session *s)
 {
-	struct device_state *d = s->backend_state;
+	struct device_state *d = s->live.backend_state;
 	int err;
 
 	if (d->encoder_input.pfp_alpha_items && !(d->encoder_input.pfp_alpha_items & PFM_COUNTERS))

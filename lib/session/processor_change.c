@@ -11,12 +11,13 @@ void pfmi_session_check_processor(struct pfm_session *s)
 {
 	uint64_t now;
 
-	s->n_user_reads = 0;
-	if (s->has_cpu_changed || s->backend != &pfmi_perf_backend || s->ctx->assumed_cpuid)
+	s->processor.n_reads = 0;
+	if (s->processor.has_changed || s->live.backend != &pfmi_perf_backend ||
+	    s->ctx->assumed_cpuid)
 		return;
 	now = s->sys.get_time(&s->sys);
-	if (now - s->identified_at < IDENTITY_CHECK_NS)
+	if (now - s->processor.identified_at < IDENTITY_CHECK_NS)
 		return;
-	s->identified_at = now;
-	s->has_cpu_changed = pfmi_machine_is_other_host(&s->sys, &s->ctx->host);
+	s->processor.identified_at = now;
+	s->processor.has_changed = pfmi_machine_is_other_host(&s->sys, &s->ctx->host);
 }

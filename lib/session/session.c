@@ -43,8 +43,8 @@ static int choose_backend(struct session_builder *o)
 		if (name && strcmp(name, b->name) != 0)
 			continue;
 		if (dry || is_usable_backend(s, b, name ? o->error : NULL)) {
-			s->policy_backend = b;
-			s->backend = dry ? &pfmi_session_dry_run_backend : b;
+			s->live.policy_backend = b;
+			s->live.backend = dry ? &pfmi_session_dry_run_backend : b;
 			return PFMLIB_SUCCESS;
 		}
 		if (name) {
@@ -123,6 +123,30 @@ static int add_text_or_metrics(struct session_builder *o, const char *text)
 	                                   : rc;
 }
 
+static bool has_file_counts(const struct pfm_session *s)
+{
+	for (unsigned i = 0; i < s->n_counts; i++)
+		if (session_is_file_count(&s->counts[i]))
+			return true;
+	return false;
+}
+
+/* Counts in files come first, so that the other backend sees which of them are refused. */
+static int open_in_backends(struct pfm_session *s, pfm_error_t *why)
+{
+	int rc = PFMLIB_SUCCESS;
+
+	if (!s->live.backend) {
+		fail_counts_without_backend(s);
+		return PFMLIB_SUCCESS;
+	}
+	if (s->live.backend == &pfmi_perf_backend && has_file_counts(s))
+		s->live.file_backend = &pfmi_session_file_backend;
+	if (s->live.file_backend)
+		rc = s->live.file_backend->open_counts(s, why);
+	return rc ? rc : s->live.backend->open_counts(s, why);
+}
+
 static int open_session_counts(struct session_builder *o, const char *const *texts, unsigned n)
 {
 	struct pfm_session *s = o->session;
@@ -152,14 +176,11 @@ static int open_session_counts(struct session_builder *o, const char *const *tex
 	if (rc)
 		return rc;
 	pfmi_session_mark_copies(s);
-	s->last_counts = malloc((s->n_counts + 1) * sizeof(*s->last_counts));
-	if (!s->last_counts || pfmi_session_open_file_events(s))
+	s->reading.last_counts = malloc((s->n_counts + 1) * sizeof(*s->reading.last_counts));
+	if (!s->reading.last_counts)
 		return pfmi_session_report_no_memory(o);
-	s->identified_at = s->sys.get_time(&s->sys);
-	if (s->backend)
-		rc = s->backend->open_counts(s, o->error);
-	else
-		fail_counts_without_backend(s);
+	s->processor.identified_at = s->sys.get_time(&s->sys);
+	rc = open_in_backends(s, o->error);
 	return rc ? rc : check_strict_counts(o);
 }
 
@@ -227,9 +248,10 @@ void pfm_close_session(pfm_session_t *s)
 
 	if (!s)
 		return;
-	if (s->backend)
-		s->backend->close_counts(s);
-	pfmi_session_close_file_events(s);
+	if (s->live.backend)
+		s->live.backend->close_counts(s);
+	if (s->live.file_backend)
+		s->live.file_backend->close_counts(s);
 	if (s->recording)
 		s->recording_ops->close(s);
 	if (s->sampling_ops)
@@ -237,11 +259,11 @@ void pfm_close_session(pfm_session_t *s)
 	pfmi_session_free_metrics(s);
 	pfmi_session_free_names(s);
 	free(s->counts);
-	free(s->last_counts);
+	free(s->reading.last_counts);
 	pfmi_session_free_turns(s);
-	free(s->cpu_text);
-	pfmi_machine_free_cpus(&s->requested_cpus);
-	pfmi_machine_free_cpus(&s->online_cpus);
+	free(s->cpus.text);
+	pfmi_machine_free_cpus(&s->cpus.requested);
+	pfmi_machine_free_cpus(&s->cpus.online);
 	ctx.in = s->ctx; /* the session has its own reference */
 	pfm_close_context(ctx.out);
 	free(s);
@@ -255,9 +277,11 @@ int pfm_start_session(pfm_session_t *s)
 
 	if (!s)
 		return PFMLIB_ERR_INVAL;
-	rc = s->backend ? s->backend->start_counting(s) : PFMLIB_SUCCESS;
+	rc = s->live.backend ? s->live.backend->start_counting(s) : PFMLIB_SUCCESS;
+	if (rc == PFMLIB_SUCCESS && s->live.file_backend)
+		rc = s->live.file_backend->start_counting(s);
 	if (rc == PFMLIB_SUCCESS)
-		s->running = s->started = true;
+		s->live.running = s->live.started = true;
 	return rc;
 }
 
@@ -265,15 +289,19 @@ int pfm_stop_session(pfm_session_t *s)
 {
 	if (!s)
 		return PFMLIB_ERR_INVAL;
-	s->running = false;
-	return s->backend ? s->backend->stop_counting(s) : PFMLIB_SUCCESS;
+	s->live.running = false;
+	if (s->live.file_backend)
+		s->live.file_backend->stop_counting(s);
+	return s->live.backend ? s->live.backend->stop_counting(s) : PFMLIB_SUCCESS;
 }
 
 int pfm_reset_session(pfm_session_t *s)
 {
 	if (!s)
 		return PFMLIB_ERR_INVAL;
-	return s->backend ? s->backend->reset_counts(s) : PFMLIB_SUCCESS;
+	if (s->live.file_backend)
+		s->live.file_backend->reset_counts(s);
+	return s->live.backend ? s->live.backend->reset_counts(s) : PFMLIB_SUCCESS;
 }
 
 unsigned pfm_session_size(const pfm_session_t *s)
@@ -281,33 +309,37 @@ unsigned pfm_session_size(const pfm_session_t *s)
 	return s ? s->n_counts : 0;
 }
 
-/* Reads all counts into s->last_counts; or into @into, if it is not NULL and all counts are still
- * exact: then s->caller_counts is NULL. */
+/* Reads all counts into s->reading.last_counts; or into @into, if it is not NULL and all counts are
+ * still exact: then s->reading.caller_counts is NULL. */
 static inline int read_last_counts(struct pfm_session *s, pfm_count_t *into)
 {
 	int rc = PFMLIB_SUCCESS;
 
 	pfmi_session_check_processor(s);
-	s->is_all_exact &= !s->has_cpu_changed;
-	s->caller_counts = into;
-	if (s->backend)
-		rc = s->backend->read_counts(s, s->last_counts, s->n_counts);
-	for (unsigned i = 0; i < s->n_counts && !s->backend; i++)
-		s->last_counts[i] = (pfm_count_t){ .size = sizeof(s->last_counts[i]) };
-	s->has_last_counts |= !rc;
-	if (!rc && s->turns) {
-		pfmi_session_apply_turns(s, s->last_counts);
-		s->is_all_exact = false;
+	s->reading.is_all_exact &= !s->processor.has_changed;
+	s->reading.caller_counts = into;
+	if (s->live.backend)
+		rc = s->live.backend->read_counts(s, s->reading.last_counts, s->n_counts);
+	if (!rc && s->live.file_backend)
+		rc = s->live.file_backend->read_counts(s, s->reading.last_counts, s->n_counts);
+	for (unsigned i = 0; i < s->n_counts && !s->live.backend; i++)
+		s->reading.last_counts[i] =
+			(pfm_count_t){ .size = sizeof(s->reading.last_counts[i]) };
+	s->reading.has_last_counts |= !rc;
+	if (!rc && s->live.turns) {
+		pfmi_session_apply_turns(s, s->reading.last_counts);
+		s->reading.is_all_exact = false;
 	}
-	if (!rc && !s->is_all_exact) {
-		pfmi_session_assess_all_qualities(s, s->last_counts);
-		if (s->has_copies && !s->turns && !pfmi_session_compare_copies(s, s->last_counts))
-			s->is_all_exact = false;
+	if (!rc && !s->reading.is_all_exact) {
+		pfmi_session_assess_all_qualities(s, s->reading.last_counts);
+		if (s->reading.has_copies && !s->live.turns &&
+		    !pfmi_session_compare_copies(s, s->reading.last_counts))
+			s->reading.is_all_exact = false;
 	}
 	if (!rc)
-		pfmi_session_mark_pretended(s, s->last_counts, s->n_counts);
+		pfmi_session_mark_pretended(s, s->reading.last_counts, s->n_counts);
 	/* Groups that take turns are assessed at each reading. */
-	s->is_all_exact &= !s->turns;
+	s->reading.is_all_exact &= !s->live.turns;
 	return rc;
 }
 
@@ -343,16 +375,16 @@ int pfm_read_session(pfm_session_t *s, pfm_count_t *counts, unsigned n)
 		return PFMLIB_ERR_INVAL;
 	all = alike && n >= s->n_counts;
 	rc = read_last_counts(s, all ? counts : NULL);
-	if (rc || (all && !s->caller_counts))
+	if (rc || (all && !s->reading.caller_counts))
 		return rc;
 	if (n > s->n_counts)
 		n = s->n_counts;
 	/* Structures of the present size are copied at once. */
 	if (alike)
-		memcpy(counts, s->last_counts, n * sizeof(*counts));
+		memcpy(counts, s->reading.last_counts, n * sizeof(*counts));
 	for (unsigned i = 0; i < n && !alike; i++)
-		base_copy_struct_out(base_get_struct_at(counts, i), &s->last_counts[i],
-		                     sizeof(s->last_counts[i]));
+		base_copy_struct_out(base_get_struct_at(counts, i), &s->reading.last_counts[i],
+		                     sizeof(s->reading.last_counts[i]));
 	return rc;
 }
 
@@ -364,23 +396,24 @@ int pfm_read_count(pfm_session_t *s, unsigned i, pfm_count_t *count)
 	if (!s || i >= s->n_counts || !base_has_struct_size(count))
 		return PFMLIB_ERR_INVAL;
 	c = &s->counts[i];
-	if (!s->has_last_counts)
-		memset(s->last_counts, 0, s->n_counts * sizeof(*s->last_counts));
-	s->has_last_counts = true;
+	if (!s->reading.has_last_counts)
+		memset(s->reading.last_counts, 0, s->n_counts * sizeof(*s->reading.last_counts));
+	s->reading.has_last_counts = true;
 	/* Counts whose quality depends on each other are read together. */
-	if (s->backend && s->backend->read_user_count && !s->turns && !c->config.sibling_set &&
-	    !s->has_copies && c->kernel_state.n_open)
-		rc = s->backend->read_user_count(s, i, &s->last_counts[i]);
-	if (rc == PFMLIB_SUCCESS && ++s->n_user_reads >= USER_READS_PER_CHECK)
+	if (s->live.backend && s->live.backend->read_user_count && !s->live.turns &&
+	    !c->config.sibling_set && !s->reading.has_copies && c->kernel_state.n_open)
+		rc = s->live.backend->read_user_count(s, i, &s->reading.last_counts[i]);
+	if (rc == PFMLIB_SUCCESS && ++s->processor.n_reads >= USER_READS_PER_CHECK)
 		pfmi_session_check_processor(s);
 	if (rc == PFMLIB_SUCCESS) {
-		pfmi_session_assess_quality(s, i, s->last_counts);
-		pfmi_session_mark_pretended(s, &s->last_counts[i], 1);
+		pfmi_session_assess_quality(s, i, s->reading.last_counts);
+		pfmi_session_mark_pretended(s, &s->reading.last_counts[i], 1);
 	} else if (rc == PFMLIB_ERR_NOTSUPP) {
 		rc = read_last_counts(s, NULL);
 	}
 	if (rc == PFMLIB_SUCCESS)
-		base_copy_struct_out(count, &s->last_counts[i], sizeof(s->last_counts[i]));
+		base_copy_struct_out(count, &s->reading.last_counts[i],
+		                     sizeof(s->reading.last_counts[i]));
 	return rc;
 }
 
@@ -419,7 +452,7 @@ static void set_count_info(const struct pfm_session *s, const struct session_cou
 	info->pmu = get_count_pmu_name(s, c);
 	info->unit = c->config.unit;
 	info->group = c->config.group;
-	info->n_kernel_events = c->kernel_state.n_events;
+	info->n_kernel_events = session_is_file_count(c) ? 1 : c->kernel_state.n_events;
 	info->why = c->status.reason_cause ? c->status.reason : "";
 	info->remedy = c->status.reason_cause ? c->status.remedy : "";
 	info->evidence = c->status.reason_cause ? c->status.evidence : "";

@@ -96,11 +96,6 @@ void pfmi_session_free_metrics(struct pfm_session *s);
 int pfmi_session_refresh_online_cpus(struct pfm_session *s);
 /* Stores the caller's CPU list; repeats the counts for each CPU if CPUs are counted separately. */
 int pfmi_session_apply_cpu_list(struct session_builder *o);
-/* Replaces the session's system by one that reads files, if some events are files. Returns 0 or
- * -ENOMEM. (lib/session/file_events.c) */
-int pfmi_session_open_file_events(struct pfm_session *s);
-/* Restores the session's own system. */
-void pfmi_session_close_file_events(struct pfm_session *s);
 /* True if group @group counts now. (lib/session/group_turns.c) */
 bool pfmi_session_is_group_on(const struct pfm_session *s, unsigned group);
 /* Adds nanoseconds in which the groups of no turn counted, since they were switched, to the time of

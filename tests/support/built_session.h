@@ -14,10 +14,10 @@ static inline int end(void **state)
 {
 	if (s) {
 		pfmi_session_free_names(s);
-		pfmi_machine_free_cpus(&s->requested_cpus);
-		pfmi_machine_free_cpus(&s->online_cpus);
+		pfmi_machine_free_cpus(&s->cpus.requested);
+		pfmi_machine_free_cpus(&s->cpus.online);
 		free(s->counts);
-		free(s->cpu_text);
+		free(s->cpus.text);
 		free(s);
 		s = NULL;
 	}

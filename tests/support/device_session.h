@@ -109,7 +109,7 @@ static inline struct fixture *begin(enum alpha_device_family family, unsigned n_
 	f->s.sys = (struct sys){
 		.open = spy_open, .ioctl = spy_ioctl, .read = spy_read, .close = spy_close, .arg = f
 	};
-	f->s.backend = &pfmi_device_backend;
+	f->s.live.backend = &pfmi_device_backend;
 	f->s.counts = f->counts;
 	f->options.size = sizeof f->options;
 	f->options.n_cpus = n_cpus;
@@ -138,7 +138,7 @@ static inline void add(struct fixture *f, const char *name)
 
 static inline void end(struct fixture *f)
 {
-	f->s.backend->close_counts(&f->s);
+	f->s.live.backend->close_counts(&f->s);
 	alpha_device_free(f->m);
 	free(f);
 }
@@ -156,7 +156,7 @@ static inline uint64_t value(struct fixture *f, unsigned i)
 {
 	pfm_count_t counts[4];
 
-	assert_int_equal(f->s.backend->read_counts(&f->s, counts, f->s.n_counts), 0);
+	assert_int_equal(f->s.live.backend->read_counts(&f->s, counts, f->s.n_counts), 0);
 	return counts[i].value;
 }
 

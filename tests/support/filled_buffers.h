@@ -71,9 +71,9 @@ static inline int begin(void **state)
 	pfmi_sampling_complete_layout(&sm.common_layout);
 	s->ctx = ctx;
 	s->sys = fake.sys;
-	s->backend = &pfmi_perf_backend;
+	s->live.backend = &pfmi_perf_backend;
 	s->counts = counts;
-	s->backend_state = &perf;
+	s->live.backend_state = &perf;
 	s->sampling = &sm;
 	s->n_counts = COUNTS;
 	sm.n_event_ids = COUNTS;

@@ -43,7 +43,7 @@ static inline int begin(void **state)
 	s->ctx = ctx;
 	s->sys = fake.sys;
 	s->counts = counts;
-	s->backend_state = &perf;
+	s->live.backend_state = &perf;
 	return 0;
 }
 
@@ -106,7 +106,7 @@ static inline void set(unsigned part, uint64_t value, uint64_t on, uint64_t runn
 
 static inline int try_read(void)
 {
-	s->is_all_exact = false;
+	s->reading.is_all_exact = false;
 	return pfmi_perf_read_counts(s, read_counts, s->n_counts);
 }
 

@@ -31,7 +31,7 @@ static struct perfdata_section find_section(unsigned bit)
 static void write_features(char *command)
 {
 	s->counts = &unused;
-	s->backend_state = &perf;
+	s->live.backend_state = &perf;
 	snprintf(s->sys.root, sizeof(s->sys.root), "/");
 	recording.command_line = command;
 	recording.offset = 1000;

@@ -18,7 +18,7 @@ static int begin(void **state)
 	memset(counts, 0, sizeof(counts));
 	perf = (struct perf_state){ .page_size = 0x12345678 };
 	s->counts = counts;
-	s->backend_state = &perf;
+	s->live.backend_state = &perf;
 	return 0;
 }
 

@@ -211,7 +211,7 @@ static void young_records_wait(void **state)
 		end(NULL);
 		begin(NULL);
 		open_buffers(why == 3 ? 1 : 2);
-		s->running = why != 1;
+		s->live.running = why != 1;
 		if (why == 2) /* every task has ended */
 			streams[0].polled_event = streams[1].polled_event = -1;
 		assert_true(write_sample(0, 0, 1, 5));
@@ -229,7 +229,7 @@ static void times_of_other_clocks_hold_no_buffer_up(void **state)
 
 	(void)state;
 	open_buffers(2);
-	s->running = true;
+	s->live.running = true;
 	counts[3].config.attr =
 		(perfmon_attr_t){ .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS };
 	counts[3].kernel_state.n_open = 1;

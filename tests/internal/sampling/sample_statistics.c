@@ -29,9 +29,9 @@ static void set_counts(uint64_t count, uint64_t samples)
 	memset(parts, 0, sizeof(parts));
 	memset(last, 0, sizeof(last));
 	perf.events = parts;
-	s->backend = &user_read_backend;
-	s->last_counts = last;
-	s->running = false;
+	s->live.backend = &user_read_backend;
+	s->reading.last_counts = last;
+	s->live.running = false;
 	s->n_counts = 2;
 	for (unsigned i = 0; i < 2; i++) {
 		counts[i].kernel_state = (struct count_kernel_state){ .first_event = 2 * i,
@@ -142,7 +142,7 @@ static void check_two_counts_of_one_event(void)
 		set_counts(50, samples);
 		expect_statistics(right ? PFM_QUALITY_EXACT : PFM_QUALITY_PARTIAL,
 		                  right ? PFM_CAUSE_NONE : PFM_CAUSE_OTHER);
-		s->running = true; /* more samples may follow */
+		s->live.running = true; /* more samples may follow */
 		expect_statistics(PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 	}
 	set_counts(50, 0);

@@ -33,7 +33,7 @@ static int begin(void **state)
 	sm = (struct sampling_state){ .config = { .fields = DEFAULT_FIELDS } };
 	s->counts = &count;
 	s->n_counts = 1;
-	s->backend_state = &perf;
+	s->live.backend_state = &perf;
 	s->sampling = &sm;
 	s->sampling_ops = &pfmi_sampling_ops;
 	return 0;

@@ -33,8 +33,8 @@ static void lists_of_cpus(void **state)
 	assert_int_equal(keep_cpus(list, PFM_SESSION_SYSTEM_WIDE), PFMLIB_SUCCESS);
 	list[0] = 'x'; /* the session has its own copy of the text */
 	assert_string_equal(s->options.cpus, "2,0");
-	assert_int_equal(pfmi_machine_count_cpus(&s->requested_cpus), 2);
-	assert_int_equal(pfmi_machine_count_cpus(&s->online_cpus), 7);
+	assert_int_equal(pfmi_machine_count_cpus(&s->cpus.requested), 2);
+	assert_int_equal(pfmi_machine_count_cpus(&s->cpus.online), 7);
 	assert_int_equal(s->n_counts, 1);
 	/* Counts of a task do not depend on the CPUs on line. */
 	begin_session();
@@ -43,11 +43,11 @@ static void lists_of_cpus(void **state)
 	assert_int_equal(keep_cpus("", 0), PFMLIB_SUCCESS);
 	assert_null(s->options.cpus);
 	assert_int_equal(fake.uses[FAKE_OPEN], 0);
-	assert_int_equal(pfmi_machine_count_cpus(&s->online_cpus), 0);
+	assert_int_equal(pfmi_machine_count_cpus(&s->cpus.online), 0);
 	begin_session();
 	add_count("uncore_imc/clockticks/", "uncore_imc", 0);
 	assert_int_equal(keep_cpus(NULL, 0), PFMLIB_SUCCESS);
-	assert_int_equal(pfmi_machine_count_cpus(&s->online_cpus), 7);
+	assert_int_equal(pfmi_machine_count_cpus(&s->cpus.online), 7);
 }
 
 static void expect_copy(unsigned i, const char *name, const char *cpu, unsigned group)
@@ -162,13 +162,13 @@ static void too_many_counts(void **state)
 static void expect_cpu_files_read(unsigned files, unsigned n, bool assumed)
 {
 	begin_session();
-	s->backend = &pfmi_perf_backend;
+	s->live.backend = &pfmi_perf_backend;
 	add_count("cycles", NULL, 0);
 	fake.uses[FAKE_OPEN] = 0;
 	assert_int_equal(keep_cpus(NULL, PFM_SESSION_SYSTEM_WIDE), PFMLIB_SUCCESS);
 	assert_int_equal(fake.uses[FAKE_OPEN], files);
-	assert_int_equal(pfmi_machine_count_cpus(&s->online_cpus), n);
-	assert_int_equal(s->is_online_assumed, assumed);
+	assert_int_equal(pfmi_machine_count_cpus(&s->cpus.online), n);
+	assert_int_equal(s->cpus.is_online_assumed, assumed);
 }
 
 /* The second session reads the list of possible CPUs; if no more can come on line, the third
@@ -183,12 +183,12 @@ static void reads_online_list_when_needed(void **state)
 	expect_cpu_files_read(2, 8, false);
 	expect_cpu_files_read(0, 8, true);
 	assert_int_equal(pfmi_session_refresh_online_cpus(s), 0); /* it was not that */
-	assert_false(s->is_online_assumed);
+	assert_false(s->cpus.is_online_assumed);
 	expect_cpu_files_read(0, 8, true);
 	fake_file(&fake, ONLINE, "0-5,7");
 	assert_int_equal(pfmi_session_refresh_online_cpus(s), -EAGAIN);
-	assert_int_equal(pfmi_machine_count_cpus(&s->online_cpus), 7);
-	assert_false(s->is_online_assumed);
+	assert_int_equal(pfmi_machine_count_cpus(&s->cpus.online), 7);
+	assert_false(s->cpus.is_online_assumed);
 	expect_cpu_files_read(1, 7, false);
 	fake_file(&fake, ONLINE, "0-7");
 	expect_cpu_files_read(1, 8, false);
@@ -229,15 +229,15 @@ static void sessions_that_must_read_the_online_list(void **state)
 	for (unsigned i = 0; i < 3; i++)
 		expect_cpu_files_read(i < 2 ? 1 + i : 0, 8, i == 2);
 	begin_session();
-	s->backend = &pfmi_perf_backend;
+	s->live.backend = &pfmi_perf_backend;
 	add_count("cycles", NULL, 0);
 	assert_int_equal(keep_cpus(NULL, EACH), PFMLIB_SUCCESS);
-	assert_false(s->is_online_assumed);
+	assert_false(s->cpus.is_online_assumed);
 	begin_session();
-	s->backend = &pfmi_session_dry_run_backend;
+	s->live.backend = &pfmi_session_dry_run_backend;
 	add_count("cycles", NULL, 0);
 	assert_int_equal(keep_cpus(NULL, PFM_SESSION_SYSTEM_WIDE), PFMLIB_SUCCESS);
-	assert_false(s->is_online_assumed);
+	assert_false(s->cpus.is_online_assumed);
 	expect_cpu_files_read(0, 8, true); /* other sessions keep their assumption */
 }
 

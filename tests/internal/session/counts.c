@@ -8,7 +8,7 @@ static const struct count_config *read_text(const char *text)
 	begin_session();
 	s->options.plm = options.plm;
 	s->options.flags = options.flags;
-	s->policy_backend = &pfmi_perf_backend;
+	s->live.policy_backend = &pfmi_perf_backend;
 	assert_int_equal(pfmi_session_add_text(&opening, text), PFMLIB_SUCCESS);
 	assert_int_equal(s->n_counts, 1);
 	return &s->counts[0].config;
@@ -60,7 +60,7 @@ static void what_cannot_be_counted(void **state)
 	expect_cause("page-faults:u", PFM_CAUSE_NONE, "");
 	/* The device backend decides itself about events of other processors. */
 	begin_session();
-	s->policy_backend = &pfmi_device_backend;
+	s->live.policy_backend = &pfmi_device_backend;
 	assert_int_equal(pfmi_session_add_text(&opening, "ev6::cycles"), PFMLIB_SUCCESS);
 	assert_int_equal(s->counts[0].status.cause, PFM_CAUSE_NONE);
 }

@@ -61,7 +61,7 @@ static void reads_files_of_the_machine(void **state)
 	before = ctx->sys;
 	options.flags |= PFM_SESSION_SYSTEM_WIDE;
 	must_open(TEXTS("cycles"));
-	assert_ptr_equal(session->backend, &pfmi_session_dry_run_backend);
+	assert_ptr_equal(session->live.backend, &pfmi_session_dry_run_backend);
 	assert_ptr_not_equal(session->sys.arg, before.arg);
 	fake_file(&fake, "/x/y", "seen");
 	assert_int_equal(pfmi_machine_read_small_file(&session->sys, "/x/y", text, sizeof(text)),
@@ -74,9 +74,9 @@ static void reads_files_of_the_machine(void **state)
 	assert_int_equal(session->sys.ioctl(&session->sys, 3, PERF_EVENT_IOC_ENABLE, NULL), -EBADF);
 	assert_int_equal(session->sys.read(&session->sys, 3, text, sizeof(text)), -EBADF);
 	assert_int_equal(is_about(0).n_kernel_events, 7);
-	session->backend->close_counts(session);
+	session->live.backend->close_counts(session);
 	assert_memory_equal(&session->sys, &before, sizeof(before));
-	session->backend->close_counts(session); /* a second close changes nothing */
+	session->live.backend->close_counts(session); /* a second close changes nothing */
 	assert_memory_equal(&session->sys, &before, sizeof(before));
 }
 
@@ -88,7 +88,7 @@ static void descriptors_of_a_dry_run_differ(void **state)
 	(void)state;
 	options.flags |= PFM_SESSION_SYSTEM_WIDE;
 	must_open(TEXTS("{cycles,instructions}", "branches"));
-	st = session->backend_state;
+	st = session->live.backend_state;
 	assert_int_equal(st->n_events, 21);
 	for (unsigned i = 0; i < st->n_events; i++) {
 		assert_true(st->events[i].fd >= 1000000);

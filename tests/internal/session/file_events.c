@@ -133,6 +133,56 @@ static void a_number_without_a_file_is_not_counted(void **state)
 	done(NULL);
 }
 
+static void a_forbidden_file_is_named(void **state)
+{
+	(void)state;
+	make_sensors();
+	assert_true(pfm_count_pmus(ctx) > 0);
+	fake.fail = FAKE_OPEN;
+	fake.fail_on = true;
+	fake.fail_errno = EACCES;
+	fake.fail_at = fake.uses[FAKE_OPEN] + 1;
+	must_open(TEXTS("hwmon_acpi::temp1"));
+	fake.fail_at = 0;
+	run_session();
+	expect_count(0, PFM_QUALITY_NOT_SUPPORTED, PFM_CAUSE_PERMISSION);
+	expect_why(0, HWMON "temp1_input may not be read");
+	done(NULL);
+}
+
+/* A file needs no counter, so it can be in the group of any event. */
+static void a_sensor_joins_a_group_of_counters(void **state)
+{
+	(void)state;
+	make_sensors();
+	must_open(TEXTS("{task-clock,hwmon_acpi::temp1,page-faults}"));
+	assert_int_equal(pfm_start_session(session), PFMLIB_SUCCESS);
+	fake.clock_ns += SECOND;
+	read_all();
+	for (unsigned i = 0; i < 3; i++)
+		expect_count(i, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
+	assert_true(get_amount(1) == 41);
+	done(NULL);
+}
+
+static void a_sensor_counts_where_its_cpu_is_requested(void **state)
+{
+	(void)state;
+	make_sensors();
+	options.cpus = "0-1";
+	must_open(TEXTS("hwmon_acpi::temp1"));
+	run_session();
+	expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
+	pfm_close_session(session);
+	session = NULL;
+	options.cpus = "2-3";
+	must_open(TEXTS("hwmon_acpi::temp1"));
+	run_session();
+	expect_count(0, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_NO_CPU);
+	expect_why(0, "counts only on CPU 0");
+	done(NULL);
+}
+
 static void set_client(unsigned process, unsigned fd, unsigned client, unsigned busy,
                        unsigned memory)
 {
@@ -182,4 +232,7 @@ static void usage_of_a_gpu(void **state)
 UNIT(session_file_events, cmocka_unit_test(usage_of_a_gpu), cmocka_unit_test(levels_and_energy),
      cmocka_unit_test(sensors_of_a_group_are_read_together),
      cmocka_unit_test(files_without_a_number),
-     cmocka_unit_test(a_number_without_a_file_is_not_counted));
+     cmocka_unit_test(a_number_without_a_file_is_not_counted),
+     cmocka_unit_test(a_forbidden_file_is_named),
+     cmocka_unit_test(a_sensor_joins_a_group_of_counters),
+     cmocka_unit_test(a_sensor_counts_where_its_cpu_is_requested));

@@ -91,14 +91,14 @@ static void readings_without_a_call(void **state)
 	pfm_count_t c;
 
 	(void)state;
-	s->running = true;
+	s->live.running = true;
 	add_part(0, -1, false, 0, -1);
 	assert_int_equal(pfmi_perf_read_user_count(s, 0, &c), PFMLIB_ERR_NOTSUPP); /* no page */
 	add_part(0, -1, false, 0, -1);
 	parts[0].user_page = &c;
 	assert_int_equal(pfmi_perf_read_user_count(s, 0, &c), PFMLIB_ERR_NOTSUPP); /* two parts */
 	counts[0].kernel_state.n_events = 1;
-	s->running = false;
+	s->live.running = false;
 	assert_int_equal(pfmi_perf_read_user_count(s, 0, &c), PFMLIB_ERR_NOTSUPP); /* stopped */
 }
 

@@ -76,7 +76,7 @@ static int begin(void **state)
 	s->sys = fake.sys;
 	s->n_counts = 1;
 	s->counts = counts;
-	s->backend_state = &perf;
+	s->live.backend_state = &perf;
 	counts[0].config.event.table = format;
 	counts[0].config.kernel_pmu = &pmu;
 	counts[0].config.attr = (perfmon_attr_t){

@@ -33,7 +33,7 @@ static int make(void **state)
 	}
 	made->counts = list;
 	made->n_counts = COUNT(list);
-	made->backend_state = &perf;
+	made->live.backend_state = &perf;
 	return 0;
 }
 
@@ -259,7 +259,7 @@ static void opens_events_for_the_folder_of_a_control_group(void **state)
 	options.cgroup = "/sys/fs/cgroup/a";
 	options.flags = PFM_SESSION_SYSTEM_WIDE;
 	must_open(TEXTS("cycles"));
-	folder = ((const struct perf_state *)session->backend_state)->cgroup_fd;
+	folder = ((const struct perf_state *)session->live.backend_state)->cgroup_fd;
 	assert_true(folder >= 0);
 	for (unsigned i = 0; i < fake.n_events; i++)
 		if (fake.events[i].used)
@@ -275,7 +275,8 @@ static void opens_events_for_the_folder_of_a_control_group(void **state)
 	/* An uncore PMU lists its CPUs itself, so the online file is not needed. */
 	fake_file(&fake, "/sys/devices/system/cpu/online", "x");
 	must_open(TEXTS("uncore_imc/clockticks/"));
-	assert_int_equal(((const struct perf_state *)session->backend_state)->n_time_references, 0);
+	assert_int_equal(
+		((const struct perf_state *)session->live.backend_state)->n_time_references, 0);
 	assert_true(is_about(0).n_kernel_events &&
 	            fake_open_events(&fake) == is_about(0).n_kernel_events);
 	end_session();

@@ -96,7 +96,7 @@ static void time_stands_still(void **state)
 		fake_file(&fake, ONLINE, rows[i / 4].online);
 		expect_now(rows[i / 4].whole);
 		pfmi_perf_check_hotplug(session);
-		assert_int_equal(((const struct perf_state *)session->backend_state)
+		assert_int_equal(((const struct perf_state *)session->live.backend_state)
 		                         ->hotplug.min_enabled_time,
 		                 DUE);
 		done(NULL);

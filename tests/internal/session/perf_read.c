@@ -160,24 +160,24 @@ static void fast_path_of_counts(void **state)
 	assert_true(perf.is_uniform);
 	for (unsigned i = 0; i < 4; i++)
 		set(i, 1 << i, 50, 50);
-	s->is_all_exact = true;
+	s->reading.is_all_exact = true;
 	assert_int_equal(pfmi_perf_read_counts(s, read_counts, 2), PFMLIB_SUCCESS);
-	assert_true(s->is_all_exact);
+	assert_true(s->reading.is_all_exact);
 	expect_exact(0, 1 + 2, 100);
 	expect_exact(1, 4 + 8, 100);
 	assert_true(read_counts[0].scale == 3 && read_counts[1].scale == 4);
 	/* Values go into the caller's array. */
-	s->caller_counts = into;
+	s->reading.caller_counts = into;
 	memset(read_counts, 0, sizeof(read_counts));
 	assert_int_equal(pfmi_perf_read_counts(s, read_counts, 2), PFMLIB_SUCCESS);
-	assert_true(s->is_all_exact && !s->caller_counts);
+	assert_true(s->reading.is_all_exact && !s->reading.caller_counts);
 	assert_true(into[1].value == 12 && into[1].scale == 4 && read_counts[1].value == 0);
 	/* After a reset at other values. */
 	assert_int_equal(pfmi_perf_reset_counts(s), PFMLIB_SUCCESS);
 	for (unsigned i = 0; i < 4; i++)
 		set(i, (1 << i) + 10 * (i + 1), 80, 80);
 	assert_int_equal(pfmi_perf_read_counts(s, read_counts, 2), PFMLIB_SUCCESS);
-	assert_true(s->is_all_exact);
+	assert_true(s->reading.is_all_exact);
 	expect_exact(0, 10 + 20, 60);
 	expect_exact(1, 30 + 40, 60);
 	/* Not all of the time. */
@@ -186,7 +186,7 @@ static void fast_path_of_counts(void **state)
 		set(i, 1 << i, 50, 50);
 	set(1, 2, 50, 49);
 	assert_int_equal(pfmi_perf_read_counts(s, read_counts, 2), PFMLIB_SUCCESS);
-	assert_false(s->is_all_exact);
+	assert_false(s->reading.is_all_exact);
 	expect(0, 3, 3, 100, 99, PFM_QUALITY_SCALED, PFM_CAUSE_NONE);
 }
 

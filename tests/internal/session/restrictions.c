@@ -7,7 +7,7 @@ static bool is_counted(const char *text)
 {
 	begin_session();
 	s->options.flags = options.flags;
-	s->policy_backend = &pfmi_perf_backend;
+	s->live.policy_backend = &pfmi_perf_backend;
 	assert_int_equal(pfmi_session_add_text(&opening, text), PFMLIB_SUCCESS);
 	assert_int_equal(s->n_counts, 1);
 	return s->counts[0].status.cause == PFM_CAUSE_NONE;

@@ -12,8 +12,8 @@ static void every_processor_has_its_entry(void **state)
 	add(f, "cycles1");
 	f->in.pfp_alpha_open = PFM_ALPHA_OPEN_EACH;
 	f->options.model = &f->in;
-	assert_int_equal(f->s.backend->open_counts(&f->s, NULL), 0);
-	assert_int_equal(f->s.backend->start_counting(&f->s), 0);
+	assert_int_equal(f->s.live.backend->open_counts(&f->s, NULL), 0);
+	assert_int_equal(f->s.live.backend->start_counting(&f->s), 0);
 	work(f, 0, 10, 20, 0);
 	work(f, 1, 1 << 20, 40, 0);
 	assert_int_equal(pfm_alpha_session_entries(&f->s), 2);
@@ -35,8 +35,8 @@ static void a_statistic_comes_with_what_retired(void **state)
 
 	(void)state;
 	add(f, "mispredict_per_ret");
-	assert_int_equal(f->s.backend->open_counts(&f->s, NULL), 0);
-	assert_int_equal(f->s.backend->start_counting(&f->s), 0);
+	assert_int_equal(f->s.live.backend->open_counts(&f->s, NULL), 0);
+	assert_int_equal(f->s.live.backend->start_counting(&f->s), 0);
 	work(f, 0, (uint64_t)25 << 20, (uint64_t)200 << 20,
 	     0); /* the model's pairs are the two counters' interrupts */
 	assert_int_equal(pfm_alpha_session_pair(&f->s, 0, &stat, &retired), 0);
@@ -62,8 +62,8 @@ static void levels_and_samples_are_read(void **state)
 		                              .pfp_alpha_n_ranges = 1,
 		                              .pfp_alpha_ranges = { { 0x20001000, 0x20001080 } } };
 	f->options.model = &f->in;
-	assert_int_equal(f->s.backend->open_counts(&f->s, NULL), 0);
-	assert_int_equal(f->s.backend->start_counting(&f->s), 0);
+	assert_int_equal(f->s.live.backend->open_counts(&f->s, NULL), 0);
+	assert_int_equal(f->s.live.backend->start_counting(&f->s), 0);
 	alpha_device_do_work(f->m, 0, &w);
 	assert_int_equal(pfm_alpha_session_levels(&f->s, 0, &levels), 0);
 	assert_int_equal(levels.ipl[PFM_IPL_USER], 1);
@@ -93,11 +93,11 @@ static void questions_that_have_no_answer(void **state)
 	assert_int_equal(pfm_alpha_session_samples(&f->s, buckets, 2), PFMLIB_ERR_INVAL);
 	f->options.model = &f->in;
 	f->in.pfp_alpha_items = PFM_COUNTERS | PFM_PROFILING;
-	assert_int_equal(f->s.backend->open_counts(&f->s, NULL), 0);
+	assert_int_equal(f->s.live.backend->open_counts(&f->s, NULL), 0);
 	assert_int_equal(pfm_alpha_session_count(&f->s, 0, 0, &v),
 	                 PFMLIB_SUCCESS); /* before the first start */
 	assert_int_equal(v, 0);
-	assert_int_equal(f->s.backend->start_counting(&f->s), 0);
+	assert_int_equal(f->s.live.backend->start_counting(&f->s), 0);
 	assert_int_equal(pfm_alpha_session_count(&f->s, 0, 0, NULL), PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_alpha_session_count(&f->s, 0, 3, &v), PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_alpha_session_count(&f->s, 0, 2, &v), PFMLIB_ERR_INVAL);
@@ -123,11 +123,11 @@ static void questions_that_have_no_answer(void **state)
 	f->refused = PCNTOPENONE;
 	assert_int_equal(pfm_alpha_session_samples(&f->s, buckets, 2), PFMLIB_ERR_PERM);
 	f->refused = 0;
-	f->s.backend->close_counts(&f->s);
+	f->s.live.backend->close_counts(&f->s);
 	f->n_calls = 0;
 	f->in.pfp_alpha_items = PFM_COUNTERS | PFM_IPL;
 	f->counts[0].status.cause = f->counts[1].status.cause = f->counts[2].status.cause = 0;
-	assert_int_equal(f->s.backend->open_counts(&f->s, NULL), 0);
+	assert_int_equal(f->s.live.backend->open_counts(&f->s, NULL), 0);
 	f->refused = PCNTGETIPLHIS;
 	assert_int_equal(pfm_alpha_session_levels(&f->s, 0, &levels), PFMLIB_ERR_PERM);
 	assert_int_equal(pfm_alpha_session_levels(&f->s, 1, &levels), PFMLIB_ERR_INVAL);

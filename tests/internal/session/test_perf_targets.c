@@ -36,7 +36,7 @@ static void two_threads(void)
 
 static unsigned witnesses(void)
 {
-	const struct perf_state *st = session->backend_state;
+	const struct perf_state *st = session->live.backend_state;
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < st->n_time_references; i++)

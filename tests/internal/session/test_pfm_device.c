@@ -95,13 +95,13 @@ static void golden_session(const json_t *v)
 	f->options.model = &f->in;
 	for (size_t i = 0; i < json_array_size(events); i++)
 		add(f, json_string_value(json_array_get(json_array_get(events, i), 1)));
-	assert_int_equal(f->s.backend->open_counts(&f->s, NULL), 0);
-	assert_int_equal(f->s.backend->start_counting(&f->s), 0);
-	assert_int_equal(f->s.backend->stop_counting(&f->s), 0);
-	assert_int_equal(f->s.backend->read_counts(&f->s, counts, f->s.n_counts), 0);
+	assert_int_equal(f->s.live.backend->open_counts(&f->s, NULL), 0);
+	assert_int_equal(f->s.live.backend->start_counting(&f->s), 0);
+	assert_int_equal(f->s.live.backend->stop_counting(&f->s), 0);
+	assert_int_equal(f->s.live.backend->read_counts(&f->s, counts, f->s.n_counts), 0);
 	if (f->in.pfp_alpha_items & PFM_IPL)
 		assert_int_equal(pfm_alpha_session_levels(&f->s, 0, &levels), 0);
-	f->s.backend->close_counts(&f->s);
+	f->s.live.backend->close_counts(&f->s);
 	same_calls(f, v);
 	end(f);
 }
@@ -141,11 +141,11 @@ static void a_busy_device_is_tried_once_more_and_then_explained(void **state)
 	(void)state;
 	add(f, "cycles");
 	f->open_errors = 1;
-	assert_int_equal(f->s.backend->open_counts(&f->s, NULL), 0);
+	assert_int_equal(f->s.live.backend->open_counts(&f->s, NULL), 0);
 	assert_int_equal(f->counts[0].status.cause, PFM_CAUSE_NONE);
-	f->s.backend->close_counts(&f->s);
+	f->s.live.backend->close_counts(&f->s);
 	f->open_errors = 2;
-	assert_int_equal(f->s.backend->open_counts(&f->s, NULL), 0);
+	assert_int_equal(f->s.live.backend->open_counts(&f->s, NULL), 0);
 	assert_int_equal(f->counts[0].status.cause, PFM_CAUSE_BUSY);
 	assert_non_null(strstr(f->counts[0].status.remedy, "superuser"));
 	end(f);
@@ -162,7 +162,7 @@ static void open_modes_are_other_flags_elsewhere(void **state)
 
 		add(f, "cycles");
 		f->open_errno = errors[i];
-		assert_int_equal(f->s.backend->open_counts(&f->s, NULL), 0);
+		assert_int_equal(f->s.live.backend->open_counts(&f->s, NULL), 0);
 		assert_int_equal(f->counts[0].status.cause, PFM_CAUSE_NO_KERNEL);
 		assert_int_equal(f->counts[0].status.sys_errno, errors[i]);
 		assert_non_null(strstr(f->counts[0].status.remedy, "pfm alpha device"));
@@ -178,28 +178,28 @@ static void each_obstacle_of_the_device_has_its_cause(void **state)
 	add(f, "cycles");
 	f->options.model = &f->in;
 	f->in.pfp_alpha_rates[0] = 256;
-	assert_int_equal(f->s.backend->open_counts(&f->s, NULL), 0);
+	assert_int_equal(f->s.live.backend->open_counts(&f->s, NULL), 0);
 	assert_int_equal(f->counts[0].status.cause, PFM_CAUSE_PERMISSION);
 	assert_int_equal(f->calls[f->n_calls - 1].request, 1); /* nothing stays open */
-	f->s.backend->close_counts(&f->s);
+	f->s.live.backend->close_counts(&f->s);
 	f->counts[0].status.cause = 0;
 	f->in = (pfmlib_alpha_input_param_t){ .pfp_alpha_open = PFM_ALPHA_OPEN_ONE };
-	assert_int_equal(f->s.backend->open_counts(&f->s, NULL), 0);
+	assert_int_equal(f->s.live.backend->open_counts(&f->s, NULL), 0);
 	assert_int_equal(f->counts[0].status.cause, PFM_CAUSE_NO_CPU);
-	f->s.backend->close_counts(&f->s);
+	f->s.live.backend->close_counts(&f->s);
 	f->counts[0].status.cause = 0;
 	f->in = (pfmlib_alpha_input_param_t){ 0 };
 	f->options.device = "/dev/nothing";
-	assert_int_equal(f->s.backend->open_counts(&f->s, NULL), 0);
+	assert_int_equal(f->s.live.backend->open_counts(&f->s, NULL), 0);
 	assert_int_equal(f->counts[0].status.cause, PFM_CAUSE_NO_KERNEL);
-	f->s.backend->close_counts(&f->s);
+	f->s.live.backend->close_counts(&f->s);
 	f->counts[0].status.cause = 0;
 	f->options.device = NULL;
 	f->in = (pfmlib_alpha_input_param_t){ .pfp_alpha_items = 4,
 		                              .pfp_alpha_n_ranges = 1,
 		                              .pfp_alpha_ranges = { { 0x1000, 0x2000 } } };
 	alpha_device_fail_next_alloc(f->m);
-	assert_int_equal(f->s.backend->open_counts(&f->s, NULL), 0);
+	assert_int_equal(f->s.live.backend->open_counts(&f->s, NULL), 0);
 	assert_int_equal(f->counts[0].status.cause, PFM_CAUSE_MEMORY);
 	end(f);
 }
@@ -221,10 +221,10 @@ static void errors_of_open_have_causes(void **state)
 	for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
 		f->counts[0].status.cause = 0;
 		f->open_errno = rows[i].err;
-		assert_int_equal(f->s.backend->open_counts(&f->s, NULL), 0);
+		assert_int_equal(f->s.live.backend->open_counts(&f->s, NULL), 0);
 		assert_int_equal(f->counts[0].status.cause, rows[i].cause);
 		assert_int_equal(f->counts[0].status.sys_errno, rows[i].err);
-		f->s.backend->close_counts(&f->s);
+		f->s.live.backend->close_counts(&f->s);
 	}
 	end(f);
 }
@@ -251,11 +251,11 @@ static void settings_the_device_refuses(void **state)
 		f->n_calls = 0;
 		f->in.pfp_alpha_rates[0] = rows[i].rate;
 		f->refused_errno = rows[i].err;
-		assert_int_equal(f->s.backend->open_counts(&f->s, NULL), 0);
+		assert_int_equal(f->s.live.backend->open_counts(&f->s, NULL), 0);
 		assert_int_equal(f->counts[0].status.cause, rows[i].cause);
 		assert_int_equal(f->counts[0].status.sys_errno, rows[i].err);
 		assert_int_equal(f->calls[f->n_calls - 1].request, 1); /* nothing stays open */
-		f->s.backend->close_counts(&f->s);
+		f->s.live.backend->close_counts(&f->s);
 	}
 	end(f);
 }
@@ -292,7 +292,7 @@ static void errors_while_counting_are_handed_on(void **state)
 	for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++)
 		for (unsigned e = 0; e < 4; e++) {
 			struct fixture *f = begin(rows[i].family, 1, 0, ALPHA_DEVICE_UNBOUND);
-			const struct backend *b = f->s.backend;
+			const struct backend *b = f->s.live.backend;
 			pfm_count_t count;
 
 			add(f, rows[i].event);
@@ -341,9 +341,9 @@ static void a_processor_the_device_does_not_have(void **state)
 	f->counts[1].config.cpu = 1;
 	f->counts[2].config.cpu = 2;
 	f->s.options.flags = PFM_SESSION_SYSTEM_WIDE | PFM_SESSION_PER_CPU;
-	assert_int_equal(f->s.backend->open_counts(&f->s, NULL), 0);
+	assert_int_equal(f->s.live.backend->open_counts(&f->s, NULL), 0);
 	assert_int_equal(f->counts[2].status.cause, PFM_CAUSE_NO_CPU);
-	assert_int_equal(f->s.backend->start_counting(&f->s), 0);
+	assert_int_equal(f->s.live.backend->start_counting(&f->s), 0);
 	work(f, 0, 7, 0, 0);
 	work(f, 1, 8, 0, 0);
 	assert_true(value(f, 0) == 7 && value(f, 1) == 8 && value(f, 2) == 0);
@@ -357,23 +357,23 @@ static void another_process_cannot_be_counted(void **state)
 	(void)state;
 	add(f, "issues");
 	f->s.options.pid = 1;
-	assert_int_equal(f->s.backend->open_counts(&f->s, NULL), 0);
+	assert_int_equal(f->s.live.backend->open_counts(&f->s, NULL), 0);
 	assert_int_equal(f->counts[0].status.cause, PFM_CAUSE_NO_PROCESS);
 	assert_int_equal(f->n_calls, 0);
 	/* A device that is not open counts nothing and reports no error. */
-	assert_int_equal(f->s.backend->start_counting(&f->s), 0);
-	assert_int_equal(f->s.backend->stop_counting(&f->s), 0);
-	assert_int_equal(f->s.backend->reset_counts(&f->s), 0);
+	assert_int_equal(f->s.live.backend->start_counting(&f->s), 0);
+	assert_int_equal(f->s.live.backend->stop_counting(&f->s), 0);
+	assert_int_equal(f->s.live.backend->reset_counts(&f->s), 0);
 	assert_int_equal(value(f, 0), 0);
-	f->s.backend->close_counts(&f->s);
+	f->s.live.backend->close_counts(&f->s);
 	f->counts[0].status.cause = 0;
 	f->s.options.pid = getpid();
-	assert_int_equal(f->s.backend->open_counts(&f->s, NULL), 0);
+	assert_int_equal(f->s.live.backend->open_counts(&f->s, NULL), 0);
 	assert_int_equal(f->counts[0].status.cause, 0);
-	f->s.backend->close_counts(&f->s);
+	f->s.live.backend->close_counts(&f->s);
 	f->s.options.pid = 1;
 	f->s.options.flags = PFM_SESSION_SYSTEM_WIDE;
-	assert_int_equal(f->s.backend->open_counts(&f->s, NULL), 0);
+	assert_int_equal(f->s.live.backend->open_counts(&f->s, NULL), 0);
 	assert_int_equal(f->counts[0].status.cause, 0);
 	end(f);
 }
@@ -384,14 +384,14 @@ static void probing_asks_whether_there_is_a_device(void **state)
 	pfm_error_t why = { .size = sizeof why };
 
 	(void)state;
-	assert_int_equal(f->s.backend->probe(&f->s.sys, NULL), PFMLIB_SUCCESS);
+	assert_int_equal(f->s.live.backend->probe(&f->s.sys, NULL), PFMLIB_SUCCESS);
 	assert_true(f->n_calls == 2 && f->calls[1].request == 1); /* closed again */
 	f->open_errors = 1;
-	assert_int_equal(f->s.backend->probe(&f->s.sys, NULL),
+	assert_int_equal(f->s.live.backend->probe(&f->s.sys, NULL),
 	                 PFMLIB_SUCCESS); /* busy, so the device exists */
 	f->open_errno = ENOENT;
-	assert_int_equal(f->s.backend->probe(&f->s.sys, NULL), PFMLIB_ERR_NOTSUPP);
-	assert_int_equal(f->s.backend->probe(&f->s.sys, &why),
+	assert_int_equal(f->s.live.backend->probe(&f->s.sys, NULL), PFMLIB_ERR_NOTSUPP);
+	assert_int_equal(f->s.live.backend->probe(&f->s.sys, &why),
 	                 PFMLIB_SUCCESS); /* asked for by name: each count says why not */
 	end(f);
 }

@@ -11,10 +11,10 @@ static void event_of_missing_processor_replaces_no_other(void **state)
 	add(f, "loads");
 	add(f, "cycles");
 	f->counts[1].config.cpu = 7;
-	assert_int_equal(f->s.backend->open_counts(&f->s, NULL), 0);
+	assert_int_equal(f->s.live.backend->open_counts(&f->s, NULL), 0);
 	assert_int_equal(f->counts[1].status.cause, PFM_CAUSE_NO_CPU);
 	assert_true(f->counts[0].status.cause == 0 && f->counts[2].status.cause == 0);
-	assert_int_equal(f->s.backend->start_counting(&f->s), 0);
+	assert_int_equal(f->s.live.backend->start_counting(&f->s), 0);
 	work(f, 0, 1, 2, 3);
 	assert_true(value(f, 0) == 1 && value(f, 1) == 0 && value(f, 2) == 3);
 	end(f);
@@ -29,11 +29,11 @@ static void events_that_do_not_fit_are_left_out_and_say_so(void **state)
 	add(f, "loads");
 	add(f, "stores"); /* only counter 1, too */
 	add(f, "cycles"); /* moves to counter 2 */
-	assert_int_equal(f->s.backend->open_counts(&f->s, NULL), 0);
+	assert_int_equal(f->s.live.backend->open_counts(&f->s, NULL), 0);
 	assert_int_equal(f->counts[2].status.cause, PFM_CAUSE_GROUP);
 	assert_true(f->counts[0].status.cause == 0 && f->counts[1].status.cause == 0 &&
 	            f->counts[3].status.cause == 0);
-	assert_int_equal(f->s.backend->start_counting(&f->s), 0);
+	assert_int_equal(f->s.live.backend->start_counting(&f->s), 0);
 	work(f, 0, 1, 2, 3);
 	assert_true(value(f, 0) == 1 && value(f, 1) == 2 && value(f, 2) == 0 && value(f, 3) == 3);
 	end(f);

@@ -13,22 +13,22 @@ static void events_of_the_21164_are_counted_to_the_last_one(void **state)
 	f->options.model = &f->in;
 	for (fast = 0; fast < 2; fast++) {
 		f->in.pfp_alpha_rates[0] = fast ? 256 : 0;
-		assert_int_equal(f->s.backend->open_counts(&f->s, NULL), 0);
-		assert_int_equal(f->s.backend->start_counting(&f->s), 0);
+		assert_int_equal(f->s.live.backend->open_counts(&f->s, NULL), 0);
+		assert_int_equal(f->s.live.backend->start_counting(&f->s), 0);
 		work(f, 0, 100000, 5, 20000);
 		work(f, 1, 1, 5, 0);
 		assert_int_equal(value(f, 0), 100001);
 		assert_int_equal(value(f, 1), 20000);
-		assert_int_equal(f->s.backend->stop_counting(&f->s), 0);
+		assert_int_equal(f->s.live.backend->stop_counting(&f->s), 0);
 		work(f, 0, 77, 77, 77);
 		assert_int_equal(value(f, 0), 100001); /* stopped */
-		assert_int_equal(f->s.backend->start_counting(&f->s), 0);
+		assert_int_equal(f->s.live.backend->start_counting(&f->s), 0);
 		work(f, 0, 99, 0, 0);
 		assert_int_equal(value(f, 0), 100100); /* goes on from where it was */
-		assert_int_equal(f->s.backend->reset_counts(&f->s), 0);
+		assert_int_equal(f->s.live.backend->reset_counts(&f->s), 0);
 		work(f, 1, 7, 0, 0);
 		assert_int_equal(value(f, 0), 7);
-		f->s.backend->close_counts(&f->s);
+		f->s.live.backend->close_counts(&f->s);
 		f->n_calls = 0;
 	}
 	end(f);
@@ -42,9 +42,9 @@ static void start_values_are_no_events(void **state)
 	add(f, "retinst");
 	f->in.pfp_alpha_periods[0] = 100000;
 	f->options.model = &f->in;
-	assert_int_equal(f->s.backend->open_counts(&f->s, NULL), 0);
+	assert_int_equal(f->s.live.backend->open_counts(&f->s, NULL), 0);
 	assert_int_equal(value(f, 0), 0);
-	assert_int_equal(f->s.backend->start_counting(&f->s), 0);
+	assert_int_equal(f->s.live.backend->start_counting(&f->s), 0);
 	assert_int_equal(value(f, 0), 0);
 	work(f, 0, 250000, 0, 0);
 	work(f, 2, 50, 0, 0);
@@ -59,14 +59,14 @@ static void ev4_knows_interrupts_only(void **state)
 
 	(void)state;
 	add(f, "cycles");
-	assert_int_equal(f->s.backend->open_counts(&f->s, NULL), 0);
-	assert_int_equal(f->s.backend->start_counting(&f->s), 0);
+	assert_int_equal(f->s.live.backend->open_counts(&f->s, NULL), 0);
+	assert_int_equal(f->s.live.backend->start_counting(&f->s), 0);
 	work(f, 0, 65535, 0, 0);
-	assert_int_equal(f->s.backend->read_counts(&f->s, &count, 1), 0);
+	assert_int_equal(f->s.live.backend->read_counts(&f->s, &count, 1), 0);
 	assert_true(count.value == 0 &&
 	            count.enabled == 0); /* the counter may not have started at 0 */
 	work(f, 0, 65537, 0, 0);
-	assert_int_equal(f->s.backend->read_counts(&f->s, &count, 1), 0);
+	assert_int_equal(f->s.live.backend->read_counts(&f->s, &count, 1), 0);
 	assert_true(count.value == 131072 && count.enabled > 0);
 	end(f);
 }
@@ -78,8 +78,8 @@ static void interrupted_requests_are_repeated(void **state)
 	(void)state;
 	add(f, "issues");
 	f->interrupted = true;
-	assert_int_equal(f->s.backend->open_counts(&f->s, NULL), 0);
-	assert_int_equal(f->s.backend->start_counting(&f->s), 0);
+	assert_int_equal(f->s.live.backend->open_counts(&f->s, NULL), 0);
+	assert_int_equal(f->s.live.backend->start_counting(&f->s), 0);
 	work(f, 0, 100, 0, 0);
 	assert_int_equal(value(f, 0), 100);
 	end(f);
@@ -93,17 +93,17 @@ static void counters_that_go_on_start_from_zero(void **state)
 	(void)state;
 	add(f, "retinst");
 	f->options.model = &f->in;
-	assert_int_equal(f->s.backend->open_counts(&f->s, NULL), 0);
-	assert_int_equal(f->s.backend->start_counting(&f->s), 0);
+	assert_int_equal(f->s.live.backend->open_counts(&f->s, NULL), 0);
+	assert_int_equal(f->s.live.backend->start_counting(&f->s), 0);
 	work(f, 0, 12345, 0, 0);
-	f->s.backend->close_counts(&f->s);
+	f->s.live.backend->close_counts(&f->s);
 	f->in.pfp_alpha_flags = PFM_ALPHA_FL_KEEP;
-	assert_int_equal(f->s.backend->open_counts(&f->s, NULL), 0);
+	assert_int_equal(f->s.live.backend->open_counts(&f->s, NULL), 0);
 	f->refused = PCNT6READCNTRS;
 	f->refused_errno = EIO;
-	assert_int_equal(f->s.backend->start_counting(&f->s), PFMLIB_ERR_SYS);
+	assert_int_equal(f->s.live.backend->start_counting(&f->s), PFMLIB_ERR_SYS);
 	f->refused_errno = 0;
-	assert_int_equal(f->s.backend->start_counting(&f->s), 0);
+	assert_int_equal(f->s.live.backend->start_counting(&f->s), 0);
 	assert_int_equal(value(f, 0), 0);
 	work(f, 0, 100, 0, 0);
 	assert_int_equal(value(f, 0), 100);
@@ -119,15 +119,15 @@ static void items_and_flags_choose_what_is_read(void **state)
 	add(f, "retinst");
 	f->options.model = &f->in;
 	f->in.pfp_alpha_flags = PFM_ALPHA_FL_GETCNT;
-	assert_int_equal(f->s.backend->open_counts(&f->s, NULL), 0);
-	assert_int_equal(f->s.backend->start_counting(&f->s), 0);
+	assert_int_equal(f->s.live.backend->open_counts(&f->s, NULL), 0);
+	assert_int_equal(f->s.live.backend->start_counting(&f->s), 0);
 	work(f, 0, (3 << 20) + 55, 0, 0);
 	assert_int_equal(value(f, 0), 3 << 20);
-	f->s.backend->close_counts(&f->s);
+	f->s.live.backend->close_counts(&f->s);
 	f->in.pfp_alpha_flags = 0;
 	f->in.pfp_alpha_items = PFM_IPL;
-	assert_int_equal(f->s.backend->open_counts(&f->s, NULL), 0);
-	assert_int_equal(f->s.backend->start_counting(&f->s), 0);
+	assert_int_equal(f->s.live.backend->open_counts(&f->s, NULL), 0);
+	assert_int_equal(f->s.live.backend->start_counting(&f->s), 0);
 	work(f, 0, 3 << 20, 0, 0);
 	f->refused = PCNT6READCNTRS;
 	f->refused_errno = EINVAL;
@@ -145,14 +145,15 @@ static void one_processor_is_read_where_it_is(void **state)
 	f->options.bind = 1;
 	f->in.pfp_alpha_open = PFM_ALPHA_OPEN_ONE;
 	f->in.pfp_alpha_rates[0] = 256;
-	assert_int_equal(f->s.backend->open_counts(&f->s, NULL), 0);
-	assert_int_equal(f->s.backend->start_counting(&f->s), 0);
+	assert_int_equal(f->s.live.backend->open_counts(&f->s, NULL), 0);
+	assert_int_equal(f->s.live.backend->start_counting(&f->s), 0);
 	work(f, 0, 1000, 0, 0);
 	work(f, 1, 555, 0, 0);
 	assert_int_equal(value(f, 0), 555);
 	f->refused = PCNT5GETCNTRS;
 	f->refused_errno = EIO;
-	assert_int_equal(f->s.backend->read_counts(&f->s, &(pfm_count_t){ 0 }, 1), PFMLIB_ERR_SYS);
+	assert_int_equal(f->s.live.backend->read_counts(&f->s, &(pfm_count_t){ 0 }, 1),
+	                 PFMLIB_ERR_SYS);
 	end(f);
 }
 

@@ -12,7 +12,7 @@
 /* Check the arguments with which the session would open its kernel event @k. */
 static void expect_part(unsigned k, unsigned type, uint64_t config, int pid, int cpu, int lead)
 {
-	const struct perf_state *st = session->backend_state;
+	const struct perf_state *st = session->live.backend_state;
 	const struct kernel_event *p = &st->events[k];
 	struct perf_attr a;
 

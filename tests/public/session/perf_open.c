@@ -59,7 +59,7 @@ static void check_group(const struct perf_state *st, int lead)
 
 static void check_session(void)
 {
-	const struct perf_state *st = session->backend_state;
+	const struct perf_state *st = session->live.backend_state;
 	unsigned open = 0;
 
 	for (unsigned i = 0; i < st->n_events; i++) {
@@ -218,7 +218,7 @@ static void a_task_on_one_cpu_has_a_time_reference(void **state)
 	options.cpus = "3";
 	options.flags = PFM_SESSION_INHERIT | PFM_SESSION_ENABLE_ON_EXEC;
 	must_open(TEXTS("cycles", "instructions"));
-	st = session->backend_state;
+	st = session->live.backend_state;
 	assert_int_equal(st->n_time_references, 1);
 	e = fake_event(&fake, st->time_references[0].fd);
 	assert_non_null(e);
@@ -232,7 +232,7 @@ static void a_task_on_one_cpu_has_a_time_reference(void **state)
 	end_session();
 	options.flags = 0;
 	must_open(TEXTS("cycles"));
-	st = session->backend_state;
+	st = session->live.backend_state;
 	e = fake_event(&fake, st->time_references[0].fd);
 	assert_non_null(e);
 	assert_true(!e->a.attr.inherit && !e->a.attr.enable_on_exec);
@@ -275,13 +275,15 @@ static void software_events_together(void **state)
 	options.flags = PFM_SESSION_SYSTEM_WIDE | PFM_SESSION_PER_CPU;
 	must_open(TEXTS("page-faults", "context-switches"));
 	check_session();
-	assert_int_equal(((const struct perf_state *)session->backend_state)->n_read_events, 7);
+	assert_int_equal(((const struct perf_state *)session->live.backend_state)->n_read_events,
+	                 7);
 	done(NULL);
 	/* Software events of a task are read without a group. */
 	make_machine("uncore");
 	options.flags = 0;
 	must_open(TEXTS("page-faults", "context-switches"));
-	assert_int_equal(((const struct perf_state *)session->backend_state)->n_read_events, 2);
+	assert_int_equal(((const struct perf_state *)session->live.backend_state)->n_read_events,
+	                 2);
 	done(NULL);
 }
 
