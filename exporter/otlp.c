@@ -4,9 +4,8 @@
  * in a queue, which drops the oldest when it is full. If the receiver is away or answers 429, 502,
  * 503 or 504, the same request is sent again after a time that doubles, or after the time that the
  * receiver names. Requests that it refuses otherwise are dropped. All losses are counted. */
-#include "common/http_url.h"
+#include "common/otlp_settings.h"
 #include "common/pfm.h"
-#include "otlp_settings.h"
 #include "serve.h"
 
 #include <stdlib.h>
@@ -59,6 +58,8 @@ struct serve_otlp {
 	struct otlp_resource resource;
 	char error[CURL_ERROR_SIZE];
 };
+
+static const struct otlp_signal metrics_signal = { "pfm serve", "METRICS", "/v1/metrics" };
 
 /* ---- beginning ------------------------------------------------------------------------------- */
 
@@ -133,7 +134,8 @@ int open_otlp(struct serve *s)
 	o = s->otlp = calloc(1, sizeof(*o));
 	if (!o || curl.curl_global_init(CURL_GLOBAL_DEFAULT))
 		return report_no_memory();
-	rc = read_otlp_settings(s->otlp_url, &o->settings);
+	rc = read_otlp_settings(&metrics_signal, s->otlp_url, &o->settings);
+	o->settings.has_gzip &= have_gzip;
 	if (rc == EXIT_DONE)
 		rc = visit_otlp_headers(&o->settings, add_header, o);
 	if (rc != EXIT_DONE)

@@ -41,6 +41,11 @@ def find(message, *path):
     return found
 
 
+def plain(body):
+    """A body without its compression, which a build without zlib lacks."""
+    return gzip.decompress(body) if body.startswith(b"\x1f\x8b") else body
+
+
 def resource_of(body):
     """The attributes of the resource of ProfilesData."""
     return {dict(fields(a))[1].decode(): find(dict(fields(a))[2], 1)[0].decode()
@@ -97,7 +102,9 @@ class Agent(unittest.TestCase):
             err = self.end(self.start(r.url + OTLP, "--rounds", "2", "--label", "region=eu1",
                                       "--label", "service.name=shop"))
             self.assertEqual(len(r.got), 2)
-        for path, headers, body in r.got:
+        for path, headers, sent in r.got:
+            body = plain(sent)
+            self.assertEqual(headers.get("Content-Encoding"), "gzip" if body != sent else None)
             self.assertEqual((path, headers["Content-Type"]), (OTLP, "application/x-protobuf"))
             resource = resource_of(body)
             self.assertEqual(resource["host.name"], socket.gethostname())
@@ -111,6 +118,38 @@ class Agent(unittest.TestCase):
         # Rounds overlap: nothing is left out.
         self.assertIn("2 profiles, 0 failed; 100.00 % of the time was sampled", err)
         self.assertEqual(os.listdir(self.folder), [])
+
+    def test_variables_of_opentelemetry_are_read(self):
+        """Where, headers and compression; one for profiles counts more than one for all
+        signals."""
+        def pushed(url, **env):
+            with Receiver(200) as r:
+                env = {name: value.replace("URL", r.url) for name, value in env.items()}
+                err = self.end(self.start(url or r.url + OTLP, "--rounds", "1",
+                                          env={**os.environ, **env}))
+                self.assertNotIn("s3cret", err)
+                (got, ) = r.got
+                return got
+
+        path, headers, body = pushed(
+            "env", OTEL_EXPORTER_OTLP_ENDPOINT="URL/base/",
+            OTEL_EXPORTER_OTLP_HEADERS="api-key=s3cret%201,x-team=a",
+            OTEL_EXPORTER_OTLP_COMPRESSION="none")
+        self.assertEqual((path, headers["api-key"], headers["x-team"]),
+                         ("/base" + OTLP, "s3cret 1", "a"))
+        self.assertNotIn("Content-Encoding", headers)
+        self.assertEqual(resource_of(body)["host.name"], socket.gethostname())
+        path, headers, _ = pushed(
+            "env", OTEL_EXPORTER_OTLP_ENDPOINT="http://127.0.0.1:1",
+            OTEL_EXPORTER_OTLP_PROFILES_ENDPOINT="URL/whole",
+            OTEL_EXPORTER_OTLP_HEADERS="api-key=wrong",
+            OTEL_EXPORTER_OTLP_PROFILES_HEADERS="api-key=right")
+        self.assertEqual((path, headers["api-key"]), ("/whole", "right"))
+        self.assertEqual(pushed(None, OTEL_EXPORTER_OTLP_HEADERS="api-key=x")[1]["api-key"], "x")
+        for name, value in ("ENDPOINT", "localhost"), ("PROFILES_TIMEOUT", "soon"):
+            err = self.end(self.start("env", env={**os.environ,
+                                                  "OTEL_EXPORTER_OTLP_" + name: value}), 1)
+            self.assertIn("pfm agent: OTEL_EXPORTER_OTLP_%s: expected" % name.split("_")[-1], err)
 
     def test_pyroscope(self):
         """pprof, with labels in the name of the application."""
@@ -165,7 +204,7 @@ class Agent(unittest.TestCase):
         finally:
             for path in (group, pod, os.path.dirname(pod)):
                 wait_until(lambda path=path: not os.path.exists(path) or not self.remove(path))
-        own = [s for _, _, body in r.got for s in samples_of(body)
+        own = [s for _, _, body in r.got for s in samples_of(plain(body))
                if s["process.pid"] == busy.pid]
         self.assertTrue(own)
         if "linux.cgroup" not in own[0]:

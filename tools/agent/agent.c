@@ -4,7 +4,6 @@
  * begun to sample before the one before it ends, so no time is left out; what both sample is a few
  * milliseconds. Profiles are converted and sent by a process beside the rounds. */
 #include "common/pfm.h"
-#include "common/http_url.h"
 #include "record/push.h"
 #include "record/rounds.h"
 
@@ -45,7 +44,7 @@ enum {
 static const struct command_option options[] = {
 	{ OPT_PUSH, "push", "URL",
 	  "the receiver: pprof if the URL ends in /ingest (Pyroscope) or /writeraw (Parca), else "
-	  "OTLP profiles" },
+	  "OTLP profiles; env: to that of OTEL_EXPORTER_OTLP_ENDPOINT" },
 	{ OPT_LABEL, "label", "NAME=VALUE",
 	  "a label, or an attribute of the resource, of all profiles; may be repeated" },
 	{ 'e', "event", "EVENT,...", "events to sample; default cycles, or cpu-clock" },
@@ -133,7 +132,7 @@ static int parse_agent_option(struct command_args *args, struct agent *a, int id
 
 	switch (id) {
 	case OPT_PUSH:
-		if (!is_http_url(value))
+		if (!is_push_url(value))
 			return report_usage_error(args,
 			                          "expected a URL such as "
 			                          "http://127.0.0.1:4040/ingest after --push, got "
@@ -189,6 +188,9 @@ static int read_options(struct command_args *args, struct agent *a)
 		                          args->operands[0]);
 	if (!a->rounds.push_url)
 		return report_usage_error(args, "expected --push, the URL of a receiver.");
+	a->rounds.push_url = find_push_url(a->rounds.push_url);
+	if (!a->rounds.push_url)
+		return EXIT_REFUSED;
 	if (!a->rounds.folder)
 		a->rounds.folder = state && *state ? state : "/var/lib/perfmon-agent";
 	return -1;

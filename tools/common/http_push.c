@@ -14,6 +14,40 @@
 
 enum { REQUEST_MS = 30000, CONNECT_MS = 3000 };
 
+static bool add_header(void *arg, const char *header)
+{
+	struct curl_slist **list = arg, *more = curl.curl_slist_append(*list, header);
+
+	*list = more ? more : *list;
+	return more;
+}
+
+/* The headers of a request. False without memory, or after a message. */
+static bool make_headers(const struct pushed_file *f, struct curl_slist **list)
+{
+	char type[128];
+
+	snprintf(type, sizeof(type), "Content-Type: %s", f->type);
+	return add_header(list, type) && add_header(list, "Expect:") &&
+	       (!f->settings ||
+	        ((!f->settings->has_gzip || add_header(list, "Content-Encoding: gzip")) &&
+	         visit_otlp_headers(f->settings, add_header, list) == 0));
+}
+
+static void set_text(CURL *easy, CURLoption option, const char *text)
+{
+	if (text)
+		curl.curl_easy_setopt(easy, option, text);
+}
+
+static void set_settings(CURL *easy, const struct otlp_settings *o)
+{
+	curl.curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, o ? o->timeout_ms : (long)REQUEST_MS);
+	set_text(easy, CURLOPT_CAINFO, o ? o->authority : NULL);
+	set_text(easy, CURLOPT_SSLCERT, o ? o->certificate : NULL);
+	set_text(easy, CURLOPT_SSLKEY, o ? o->key : NULL);
+}
+
 static CURLcode send_file(CURL *easy, FILE *file, long *status)
 {
 	struct stat st;
@@ -25,7 +59,6 @@ static CURLcode send_file(CURL *easy, FILE *file, long *status)
 	curl.curl_easy_setopt(easy, CURLOPT_READDATA, file);
 	curl.curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)st.st_size);
 	curl.curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-	curl.curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)REQUEST_MS);
 	curl.curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_MS);
 	curl.curl_easy_setopt(easy, CURLOPT_USERAGENT, "perfmon/" PERFMON_VERSION);
 	curl.curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, ignore_curl_answer);
@@ -53,12 +86,10 @@ static enum push_result judge_answer(CURL *easy, CURLcode rc, long status, char 
 	return status == 400 || status == 413 || status == 422 ? PUSH_REFUSED : PUSH_LATER;
 }
 
-enum push_result push_file(const char *url, const char *path, const char *type, char *why,
-                           unsigned size)
+enum push_result push_file(const struct pushed_file *f, char *why, unsigned size)
 {
 	struct curl_slist *headers = NULL;
 	enum push_result result = PUSH_LATER;
-	char header[128];
 	CURL *easy;
 	FILE *file;
 	long status = 0;
@@ -68,16 +99,14 @@ enum push_result push_file(const char *url, const char *path, const char *type, 
 		return PUSH_IMPOSSIBLE;
 	}
 	easy = curl.curl_easy_init();
-	file = fopen(path, "re");
-	snprintf(header, sizeof(header), "Content-Type: %s", type);
-	headers = curl.curl_slist_append(NULL, header);
-	headers = curl.curl_slist_append(headers, "Expect:");
+	file = fopen(f->path, "re");
 	snprintf(why, size, "out of memory");
-	if (easy && file && headers) {
+	if (easy && file && make_headers(f, &headers)) {
 		CURLcode rc;
 
-		curl.curl_easy_setopt(easy, CURLOPT_URL, url);
+		curl.curl_easy_setopt(easy, CURLOPT_URL, f->url);
 		curl.curl_easy_setopt(easy, CURLOPT_HTTPHEADER, headers);
+		set_settings(easy, f->settings);
 		rc = send_file(easy, file, &status);
 		result = judge_answer(easy, rc, status, why, size);
 	}
@@ -91,12 +120,9 @@ enum push_result push_file(const char *url, const char *path, const char *type, 
 
 #else
 
-enum push_result push_file(const char *url, const char *path, const char *type, char *why,
-                           unsigned size)
+enum push_result push_file(const struct pushed_file *f, char *why, unsigned size)
 {
-	(void)url;
-	(void)path;
-	(void)type;
+	(void)f;
 	snprintf(why, size,
 	         "this pfm was built without libcurl: --push needs a build with Debian's "
 	         "libcurl4-openssl-dev");

@@ -4,6 +4,7 @@
 #define PFM_HTTP_PUSH_H
 
 #include <stdbool.h>
+#include "common/otlp_settings.h"
 
 enum push_result {
 	PUSH_TAKEN,
@@ -12,8 +13,13 @@ enum push_result {
 	PUSH_IMPOSSIBLE /* libcurl is missing */
 };
 
-/* Sends the file at @path to @url. What went wrong is in @why, of @size bytes. */
-enum push_result push_file(const char *url, const char *path, const char *type, char *why,
-                           unsigned size);
+struct pushed_file {
+	const char *url, *path;
+	const char *type;                     /* of the contents */
+	const struct otlp_settings *settings; /* headers, certificates, compression; NULL: none */
+};
+
+/* Sends a file. What went wrong is in @why, of @size bytes. */
+enum push_result push_file(const struct pushed_file *f, char *why, unsigned size);
 
 #endif

@@ -9,6 +9,7 @@
 #include "common/http_url.h"
 #include "common/otlp_resource.h"
 #include "common/json.h"
+#include "stat/stat.h"
 #include "export/export.h"
 
 enum { PATH_SIZE = 4096, QUERY_SIZE = 8192, STORE_NAME_SIZE = MAX_LABEL_NAME + 2 };
@@ -215,34 +216,77 @@ static bool make_parca_request(const struct pushed_profile *p, const struct otlp
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
+static const struct otlp_signal *get_signal(void)
+{
+	static struct otlp_signal signal = { .name = "PROFILES",
+		                             .path = "/v1development/profiles" };
+
+	signal.program = program_name;
+	return &signal;
+}
+
+bool is_push_url(const char *text)
+{
+	return strcmp(text, "env") == 0 || is_http_url(text);
+}
+
+const char *find_push_url(const char *url)
+{
+	static struct otlp_settings settings;
+
+	if (!url || choose_receiver(url) != RECEIVER_OTLP)
+		return url;
+	return read_otlp_settings(get_signal(), url, &settings) == EXIT_DONE ? settings.url : NULL;
+}
+
+/* Converts the recording @path to the file @f, for @receiver. False after a message. */
+static bool convert_profile(const struct pushed_profile *p, enum receiver receiver,
+                            const struct otlp_resource *resource, const char *path,
+                            const struct pushed_file *f)
+{
+	const struct export_format *format =
+		find_export_format(receiver == RECEIVER_OTLP ? "otlp" : "pprof");
+
+	export_attributes = resource->at;
+	return format &&
+	       export_recording(format, path, f->path, NULL, false, !p->has_names, false) ==
+	               EXIT_DONE &&
+	       (receiver != RECEIVER_PARCA || make_parca_request(p, resource, f->path));
+}
+
 enum push_result push_profile(const struct pushed_profile *p, const char *path, char *why,
                               unsigned size)
 {
+	static const char *const types[] = { [RECEIVER_OTLP] = "application/x-protobuf",
+		                             [RECEIVER_PYROSCOPE] = "application/octet-stream",
+		                             [RECEIVER_PARCA] = "application/json" };
 	const enum receiver receiver = choose_receiver(p->url);
-	const struct export_format *format =
-		find_export_format(receiver == RECEIVER_OTLP ? "otlp" : "pprof");
 	char body[PATH_SIZE + 16], url[HTTP_URL_SIZE + QUERY_SIZE + 128];
+	struct otlp_settings settings = { .has_gzip = false };
+	struct pushed_file f = { .url = url, .path = body, .type = types[receiver] };
 	struct otlp_resource resource;
 	enum push_result result = PUSH_REFUSED;
 
-	snprintf(body, sizeof(body), "%s.%s", path, receiver == RECEIVER_OTLP ? "push" : "pb.gz");
+	if (receiver == RECEIVER_OTLP) {
+		if (read_otlp_settings(get_signal(), p->url, &settings) != EXIT_DONE)
+			return PUSH_LATER;
+		settings.has_gzip &= export_has_gzip();
+		f.settings = &settings;
+	}
+	snprintf(body, sizeof(body), "%s.%s", path,
+	         receiver != RECEIVER_OTLP ? "pb.gz"
+	         : settings.has_gzip       ? "push.gz"
+	                                   : "push");
 	snprintf(url, sizeof(url), "%s", p->url);
 	snprintf(why, size, "out of memory");
-	if (make_attributes(&resource, p) && format) {
-		export_attributes = resource.at;
+	if (make_attributes(&resource, p)) {
 		*why = '\0';
 		if (receiver == RECEIVER_PYROSCOPE && !make_ingest_url(p, &resource, url)) {
 			snprintf(why, size, "the labels are too long for a URL: give fewer");
 			result = PUSH_LATER;
-		} else if (export_recording(format, path, body, NULL, false, !p->has_names,
-		                            false) == EXIT_DONE &&
-		           (receiver != RECEIVER_PARCA || make_parca_request(p, &resource, body)))
-			result = push_file(url, body,
-			                   receiver == RECEIVER_OTLP ? "application/x-protobuf"
-			                   : receiver == RECEIVER_PYROSCOPE
-			                           ? "application/octet-stream"
-			                           : "application/json",
-			                   why, size);
+		} else if (convert_profile(p, receiver, &resource, path, &f)) {
+			result = push_file(&f, why, size);
+		}
 	}
 	unlink(body);
 	free_otlp_resource(&resource);

@@ -17,6 +17,11 @@ struct pushed_profile {
 	bool has_names;             /* names of functions are looked up here */
 };
 
+/* True if @text may be the value of --push: a URL, or "env". */
+bool is_push_url(const char *text);
+/* Where --push sends: @url, or for "env" the endpoint of OpenTelemetry's variables. NULL after a
+ * message if one of these variables is wrong. @url NULL: NULL. */
+const char *find_push_url(const char *url);
 /* Converts the recording @path and sends it: as pprof to a URL that ends in /ingest (Pyroscope) or
  * /writeraw (Parca), else as OTLP. On failure *@why tells, unless a message did. */
 enum push_result push_profile(const struct pushed_profile *p, const char *path, char *why,

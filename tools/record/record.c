@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "common/http_url.h"
 #include "profile/waits.h"
 #include "record/fields.h"
 #include "record/metrics.h"
+#include "record/push.h"
 #include "simulate/simulate.h"
 
 enum {
@@ -105,7 +105,8 @@ static const struct command_option options[] = {
 	{ OPT_KEEP_AGE, "keep-age", "S", "with --continuous: remove files that are S seconds old" },
 	{ OPT_PUSH, "push", "URL",
 	  "with --continuous: send each file to URL, as pprof if it ends in /ingest, else as OTLP "
-	  "profiles, and remove it once it is taken" },
+	  "profiles (env: to that of OTEL_EXPORTER_OTLP_ENDPOINT), and remove it once it is "
+	  "taken" },
 	{ OPT_NAMES, "names", NULL,
 	  "with --push: look up names of functions on this machine, instead of by build ids at the "
 	  "receiver" },
@@ -314,6 +315,7 @@ static int check_runs(struct command_args *args, const struct recorder *job)
 static int check_rounds(struct command_args *args, struct recorder *job)
 {
 	struct record_rounds *r = &job->rounds;
+	const bool wants_push = r->push_url;
 
 	if (job->output || args->n || job->control.on || job->start_off || job->wants_bundle)
 		return report_usage_error(
@@ -322,6 +324,9 @@ static int check_rounds(struct command_args *args, struct recorder *job)
 	r->round_seconds = r->round_seconds ? r->round_seconds : 10;
 	r->every = r->every ? r->every : 60;
 	r->keep_bytes = r->keep_bytes ? r->keep_bytes : 1000000000;
+	r->push_url = find_push_url(r->push_url);
+	if (wants_push && !r->push_url)
+		return EXIT_REFUSED;
 	if (r->round_seconds > r->every)
 		return report_usage_error(args,
 		                          "expected rounds (--round) no longer than their distance "
@@ -473,7 +478,7 @@ static int parse_record_option(struct command_args *args, struct recorder *job, 
 	case OPT_CONTROL: return open_control(args, job, value);
 	case OPT_CONTINUOUS: job->rounds.folder = value; break;
 	case OPT_PUSH:
-		if (!is_http_url(value))
+		if (!is_push_url(value))
 			return report_usage_error(
 				args,
 				"expected a URL such as http://127.0.0.1:4040/ingest after --push, "

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* pfm serve --otlp: what the variables of OpenTelemetry's exporters say. A variable for metrics
- * counts more than the one for all signals; an empty one is as if it were not set. */
-#include "common/http_url.h"
-#include "common/pfm.h"
-#include "otlp_settings.h"
+/* What the variables of OpenTelemetry's exporters say. A variable for one signal counts more than
+ * the one for all signals; an empty one is as if it were not set. */
+#include "common/otlp_settings.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "common/otlp_resource.h"
+#include "common/pfm.h"
 
 enum { NAME_SIZE = 64, USUAL_MS = 10000, MOST_MS = 600000 };
 
@@ -17,61 +18,70 @@ static const char *get_set(const char *name)
 	return value && *value ? value : NULL;
 }
 
-/* The value of OTEL_EXPORTER_OTLP_METRICS_@name, or else of OTEL_EXPORTER_OTLP_@name; NULL if
- * neither is set. */
-static const char *get_variable(const char *name)
+/* The value of the signal's own variable @name, or NULL. */
+static const char *get_own_variable(const struct otlp_signal *signal, const char *name)
 {
 	char whole[NAME_SIZE];
-	const char *value;
 
-	snprintf(whole, sizeof(whole), "OTEL_EXPORTER_OTLP_METRICS_%s", name);
-	value = get_set(whole);
+	snprintf(whole, sizeof(whole), "OTEL_EXPORTER_OTLP_%s_%s", signal->name, name);
+	return get_set(whole);
+}
+
+/* The value of OTEL_EXPORTER_OTLP_METRICS_@name, for metrics, or else of OTEL_EXPORTER_OTLP_@name;
+ * NULL if neither is set. */
+static const char *get_variable(const struct otlp_signal *signal, const char *name)
+{
+	const char *value = get_own_variable(signal, name);
+	char whole[NAME_SIZE];
+
 	snprintf(whole, sizeof(whole), "OTEL_EXPORTER_OTLP_%s", name);
 	return value ? value : get_set(whole);
 }
 
-static int refuse(const char *name, const char *expected)
+static int refuse(const struct otlp_signal *signal, const char *name, const char *expected)
 {
-	fprintf(stderr, "pfm serve: OTEL_EXPORTER_OTLP_%s: expected %s\n", name, expected);
+	fprintf(stderr, "%s: OTEL_EXPORTER_OTLP_%s: expected %s\n", signal->program, name,
+	        expected);
 	return EXIT_REFUSED;
 }
 
-/* The endpoint of all signals is completed by the path for metrics, that for metrics is whole. */
+/* The endpoint of all signals is completed by the path of the signal, its own is whole. */
 static int read_endpoint(struct otlp_settings *o)
 {
-	const char *whole = get_set("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT"),
+	const char *whole = get_own_variable(o->signal, "ENDPOINT"),
 		   *base = get_set("OTEL_EXPORTER_OTLP_ENDPOINT");
 	size_t len;
 
 	base = base ? base : "http://localhost:4318";
 	if (!is_http_url(whole ? whole : base))
-		return refuse("ENDPOINT", "a URL such as http://127.0.0.1:4318");
+		return refuse(o->signal, "ENDPOINT", "a URL such as http://127.0.0.1:4318");
 	len = strlen(base);
 	len -= base[len - 1] == '/';
 	if (whole)
 		snprintf(o->url, sizeof(o->url), "%s", whole);
 	else
-		snprintf(o->url, sizeof(o->url), "%.*s/v1/metrics", (int)len, base);
+		snprintf(o->url, sizeof(o->url), "%.*s%s", (int)len, base, o->signal->path);
 	return EXIT_DONE;
 }
 
 static int read_timeout(struct otlp_settings *o)
 {
-	const char *text = get_variable("TIMEOUT");
+	const char *text = get_variable(o->signal, "TIMEOUT");
 	char *end;
 
 	o->timeout_ms = text ? strtol(text, &end, 10) : USUAL_MS;
 	return !text || (!*end && o->timeout_ms > 0 && o->timeout_ms <= MOST_MS)
 	               ? EXIT_DONE
-	               : refuse("TIMEOUT", "milliseconds, 1 to 600000");
+	               : refuse(o->signal, "TIMEOUT", "milliseconds, 1 to 600000");
 }
 
-int read_otlp_settings(const char *url, struct otlp_settings *o)
+int read_otlp_settings(const struct otlp_signal *signal, const char *url, struct otlp_settings *o)
 {
-	const char *compression = get_variable("COMPRESSION"), *protocol = get_variable("PROTOCOL");
+	const char *compression = get_variable(signal, "COMPRESSION"),
+		   *protocol = get_variable(signal, "PROTOCOL");
 	int rc;
 
-	*o = (struct otlp_settings){ .has_gzip = have_gzip };
+	*o = (struct otlp_settings){ .signal = signal };
 	snprintf(o->url, sizeof(o->url), "%s", url);
 	rc = strcmp(url, "env") == 0 ? read_endpoint(o) : EXIT_DONE;
 	if (rc == EXIT_DONE)
@@ -79,14 +89,14 @@ int read_otlp_settings(const char *url, struct otlp_settings *o)
 	if (rc != EXIT_DONE)
 		return rc;
 	if (protocol && strcmp(protocol, "http/protobuf") != 0)
-		return refuse("PROTOCOL", "http/protobuf");
+		return refuse(o->signal, "PROTOCOL", "http/protobuf");
 	if (compression && strcmp(compression, "gzip") != 0 && strcmp(compression, "none") != 0)
-		return refuse("COMPRESSION", "gzip or none");
-	o->has_gzip &= !compression || strcmp(compression, "gzip") == 0;
-	o->authority = get_variable("CERTIFICATE");
-	o->certificate = get_variable("CLIENT_CERTIFICATE");
-	o->key = get_variable("CLIENT_KEY");
-	o->headers = get_variable("HEADERS");
+		return refuse(o->signal, "COMPRESSION", "gzip or none");
+	o->has_gzip = !compression || strcmp(compression, "gzip") == 0;
+	o->authority = get_variable(signal, "CERTIFICATE");
+	o->certificate = get_variable(signal, "CLIENT_CERTIFICATE");
+	o->key = get_variable(signal, "CLIENT_KEY");
+	o->headers = get_variable(signal, "HEADERS");
 	return EXIT_DONE;
 }
 
@@ -102,7 +112,7 @@ static char *trim_blanks(char *text)
 }
 
 /* Makes a header of "name=value". False, after a message, if that is not one. */
-static bool make_header(char *item, char header[HTTP_URL_SIZE])
+static bool make_header(const struct otlp_signal *signal, char *item, char header[HTTP_URL_SIZE])
 {
 	char *value = strchr(item, '=');
 
@@ -114,7 +124,7 @@ static bool make_header(char *item, char header[HTTP_URL_SIZE])
 	item = trim_blanks(item);
 	if (!value || !*item || strpbrk(item, ": \t\r\n") || strpbrk(value, "\r\n") ||
 	    (size_t)snprintf(header, HTTP_URL_SIZE, "%s: %s", item, value) >= HTTP_URL_SIZE) {
-		refuse("HEADERS", "name=value,...");
+		refuse(signal, "HEADERS", "name=value,...");
 		return false;
 	}
 	return true;
@@ -130,7 +140,7 @@ int visit_otlp_headers(const struct otlp_settings *o, bool (*each)(void *arg, co
 	while (rc == EXIT_DONE && (item = strsep(&rest, ","))) {
 		if (!*item)
 			continue;
-		if (!make_header(item, header))
+		if (!make_header(o->signal, item, header))
 			rc = EXIT_REFUSED;
 		else if (!each(arg, header))
 			rc = report_no_memory();
