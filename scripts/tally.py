@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Counts test cases, not test programs: reads Meson's JUnit logs and prints failures, skips and the
-closing line.
+"""Counts test cases, not test programs: reads Meson's JUnit logs and prints failures with what they
+say, skips, and the closing line.
 
 tally.py LOG
 """
+import re
 import sys
 import xml.etree.ElementTree as tree
+
+MOST_LINES = 20    # of a reason
 
 
 def read(path):
@@ -30,14 +33,34 @@ def read(path):
     return suites
 
 
+def find_reasons(path):
+    """(name of the test program, case) -> what its output says about the failure: the comments
+    before and after the line of the case."""
+    reasons = {}
+    for suite in tree.parse(path).getroot().iter("testsuite"):
+        name, before, failed = suite.get("name").rsplit(" / ", 1)[-1], [], None
+        for line in (suite.findtext("system-out") or "").splitlines():
+            found = re.match(r"(not )?ok \d+ (?:- )?(.*)", line)
+            if found:
+                failed = reasons.setdefault((name, found[2]), before) if found[1] else None
+                before = []
+            elif line.startswith("#"):
+                (before if failed is None else failed).append(line)
+    return reasons
+
+
 def main(args):
-    suites = read(args[0])
+    suites, reasons = read(args[0]), find_reasons(args[0])
     count = {"passed": 0, "failed": 0, "skipped": 0}
     for name, cases in suites.items():
         for case, outcome, why in cases:
             count[outcome] += 1
             if outcome != "passed":
                 print(f"{outcome:8}{name}: {case}{': ' + why if why else ''}")
+            if outcome == "failed":
+                title = re.sub(r"^\d+ - ", "", case)
+                print("".join(f"        {line}\n"
+                              for line in reasons.get((name, title), [])[-MOST_LINES:]), end="")
     print(f"{count['passed']} passed, {count['failed']} failed, {count['skipped']} skipped")
     return 1 if count["failed"] or not count["passed"] else 0
 
