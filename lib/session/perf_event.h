@@ -130,7 +130,7 @@ struct perf_state {
 	uint32_t *read_events;  /* ... and their indices */
 	/* all counts have the common form that the fast way of reading expects */
 	bool is_uniform;
-	/* at the last reading: processor time by process_clock, and by the counts */
+	/* after the last reading: processor time by process_clock, and by the counts */
 	uint64_t last_taken, last_seen;
 	bool has_program;               /* the program at the first start is known */
 	uint64_t program;               /* hash of its auxiliary vector */

@@ -200,7 +200,7 @@ static void explain_unseen_time(struct pfm_session *s, uint64_t taken, uint64_t 
 }
 
 /* The counts must have been enabled for the processor time since the last reset, and since the last
- * reading. */
+ * reading. The process goes on while counts are read: the time since then begins after that. */
 bool pfmi_perf_check_process_time(struct pfm_session *s, uint64_t taken, const pfm_count_t *counts)
 {
 	struct perf_state *st = s->live.backend_state;
@@ -213,7 +213,7 @@ bool pfmi_perf_check_process_time(struct pfm_session *s, uint64_t taken, const p
 	seen_since = seen > st->last_seen ? seen - st->last_seen : 0;
 	is_missing = taken > seen + MAX_UNSEEN_TIME_NS ||
 	             taken - st->last_taken > seen_since + MAX_UNSEEN_TIME_NS;
-	st->last_taken = taken;
+	st->last_taken = pfmi_perf_read_process_time(s);
 	st->last_seen = seen;
 	if (is_missing)
 		explain_unseen_time(s, taken, seen);

@@ -175,6 +175,31 @@ static void counts_known_time_only(void **state)
 	assert_int_equal(pfmi_perf_read_process_time(session), 0);
 }
 
+/* Each event is read after 10 ms, in which its thread runs, until the test says that it is not. */
+static void run_while_reading(struct fake *f, struct fake_event *e)
+{
+	f->n_taken += (uint64_t)f->number;
+	e->value = 1000;
+	e->is_open = e->running = f->n_taken / 2;
+}
+
+/* The process goes on while its counts are read, on a busy machine for long. */
+static void time_while_counts_are_read(void **state)
+{
+	(void)state;
+	follow();
+	fake.tick = run_while_reading;
+	must_open(TEXTS("cycles"));
+	assert_int_equal(pfm_start_session(session), PFMLIB_SUCCESS);
+	fake.number = 10000000;
+	fake.n_taken++;
+	read_all();
+	expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
+	fake.number = 0;
+	read_all();
+	expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
+}
+
 /* Two groups that take turns: the process was counted by one or the other all the time. */
 static void groups_that_take_turns(void **state)
 {
@@ -201,4 +226,4 @@ static void groups_that_take_turns(void **state)
 
 UNIT(session_perf_permissions, CASE(a_program_with_more_rights), CASE(a_program_with_equal_rights),
      CASE(time_between_two_readings), CASE(compares_counted_time_only),
-     CASE(counts_known_time_only), CASE(groups_that_take_turns));
+     CASE(counts_known_time_only), CASE(time_while_counts_are_read), CASE(groups_that_take_turns));
