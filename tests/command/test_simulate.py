@@ -172,6 +172,15 @@ class Counts(Folder):
         self.assertEqual(done.returncode, 128 + 11)
         self.assertEqual(rows["instructions"]["value"], 1)
 
+    def test_the_emulated_processor_is_chosen(self):
+        """vpxor %ymm0,%ymm0,%ymm0; a processor without AVX does not know it: SIGILL."""
+        program = self.program("avx", bytes.fromhex("c5fdefc0") + EXIT)
+        rows, done = counts("-e", "instructions", "--", program)
+        self.assertEqual((rows["instructions"]["value"], done.returncode), (4, 0), done.stderr)
+        rows, done = counts("-e", "instructions", "--simulate-cpu", "max,-avx,-avx2", "--", program)
+        self.assertEqual(done.returncode, 128 + 4)
+        self.assertEqual(rows["instructions"]["model"], "max,-avx,-avx2")
+
     def test_a_program_for_arm64(self):
         rows, done = counts("--", self.program("arm", ARM_LOOP, ARM))
         self.assertEqual(done.returncode, 0, done.stderr)
