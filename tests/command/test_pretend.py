@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """`pfm pretend`: programs on machines whose PMUs are made up. The models say what every event
-counts, so expected values are arithmetic on them."""
+counts, so expected values are arithmetic on them.
+
+    PERFMON_LONG  the machines of all tables, instead of every fifth"""
+import glob
 import http.client
 import json
 import os
@@ -16,6 +19,7 @@ import unittest
 from tap import main
 
 PFM = os.environ.get("PFM", "pfm")
+SOURCE = os.environ.get("PERFMON_SOURCE", "")
 TESTS = os.path.join(os.environ.get("PERFMON_BUILD", ""), "tests")
 CLIENT = os.path.join(TESTS, "pretend_client")
 REGIONS = os.path.join(TESTS, "command", "regions", "marked_perfmon")
@@ -164,6 +168,26 @@ class Files(unittest.TestCase):
                         with open(os.path.join(caps, name), encoding="ascii") as f:
                             found[name] = f.read().strip()
                 self.assertEqual(found, files, cpu)
+
+    def test_each_core_of_a_table_has_a_machine(self):
+        """Every fifth table; PERFMON_LONG: all. Linux has no driver for the last of Apple's."""
+        reasons = "Linux has no driver for the PMU|types of cores, and each needs a CPU"
+        names = []
+        for path in glob.glob(os.path.join(SOURCE, "lib/events/**/*.pmu"), recursive=True):
+            with open(path, encoding="utf-8") as f:
+                names += re.findall(r"^pmu (\S+) [^\n]*\n(?:(?!pmu |uncore )[^\n]*\n)*?match arch",
+                                    f.read(), re.M)
+        names = sorted(set(names))
+        self.assertGreater(len(names), 150)
+        with tempfile.TemporaryDirectory() as root:
+            for name in names if os.environ.get("PERFMON_LONG") else names[::5]:
+                folder = os.path.join(root, name)
+                done = run(PFM, "pretend", "--cpu", name, "--root", folder)
+                if done.returncode:
+                    self.assertRegex(done.stderr, reasons, name)
+                    continue
+                found = glob.glob(folder + "/sys/bus/event_source/devices/*/format/*")
+                self.assertTrue(found, name)
 
     def test_arm_announces_its_architectural_events(self):
         with tempfile.TemporaryDirectory() as root:

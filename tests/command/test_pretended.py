@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """The command on pretended machines of each family. The models of the families (tools/pretend/models)
-say what every event counts, so wanted values are arithmetic on their comments."""
+say what every event counts, so wanted values are arithmetic on their comments.
+
+    PERFMON_LONG  40 sets of events on each machine, instead of 3"""
 import csv
 import io
 import json
 import os
+import random
 import re
 import subprocess
 import tempfile
@@ -114,6 +117,25 @@ class Machines(unittest.TestCase):
                                "--", "true")
                 self.assertEqual({r.get("cause") for r in objects(done.stdout)},
                                  {None if fits else "group"}, done.stderr)
+
+    @on_each_machine
+    def test_groups_are_refused_exactly_where_dispatch_refuses_them(self, cpu):
+        """Sets that are drawn from all events of the table; the events that begin alike often
+        share a register or counters."""
+        draw = random.Random(cpu)
+        pmu = "adl_goldencove" if cpu == "adl" else cpu
+        names = [r["event"] for r in objects(run(PFM, "list", "--json", "--pmu", pmu).stdout)]
+        for _ in range(40 if os.environ.get("PERFMON_LONG") else 3):
+            alike = [n for n in names if n[:6] == draw.choice(names)[:6]]
+            events = draw.sample(alike, min(len(alike), 4)) + draw.sample(names, 4)
+            events = [f"{pmu}::{n}" for n in events[:draw.randrange(2, 9)]]
+            events = [e for e in events if run(PFM, "encode", e).returncode == 0]
+            refused = run(PFM, "dispatch", *events).returncode != 0
+            done = pretend(cpu, PFM, "stat", "--json", "-e", "{" + ",".join(events) + "}", "--",
+                           "true")
+            rows = objects(done.stdout)
+            found = any("error" in r or r.get("cause") in ("group", "attribute") for r in rows)
+            self.assertEqual(found, refused, (events, done.stdout))
 
     @unittest.skipUnless(os.path.exists(REGIONS), "the program with regions was not built")
     @on_each_machine

@@ -29,9 +29,10 @@ def identity(match):
         family, model = number(words["family"]), number(words["model"])
         return f"{words['vendor']}-{family}-{model:X}-{number(words.get('stepping', '0')):X}"
     if "id" in words:
-        return f"0x{number(words['id']):0{16 if arch == 'arm64' else 8}x}"
+        return f"0x{number(words['id']):0{16 if arch in ('arm', 'arm64') else 8}x}"
     if arch in ("s390", "riscv") and ("prefix" in words or "exact" in words):
-        return words.get("exact", words.get("prefix"))
+        found = words.get("exact", words.get("prefix"))
+        return found + "0" if found.endswith("0x") else found
     return None
 
 

@@ -146,6 +146,18 @@ static int add_pmus(struct pretend_machine *m)
 	return m->n_pmus ? bind_cores(m) : EXIT_REFUSED;
 }
 
+/* The processor has no table, or Linux has no driver for its PMU, so that no name is known. */
+static void report_no_pmu(const struct pretend_machine *m, const char *cpu)
+{
+	if (m->ctx && pfm_find_pmu(m->ctx, cpu) >= 0)
+		fprintf(stderr, "pfm pretend: Linux has no driver for the PMU of %s\n", cpu);
+	else
+		fprintf(stderr,
+		        "pfm pretend: unknown processor '%s': 'pfm list --pmus' lists those that "
+		        "have a table\n",
+		        cpu);
+}
+
 int open_pretend_machine(struct pretend_machine *m, const char *cpu, const char *path)
 {
 	memset(m, 0, sizeof(*m));
@@ -160,10 +172,7 @@ int open_pretend_machine(struct pretend_machine *m, const char *cpu, const char 
 		return EXIT_REFUSED;
 	}
 	if (!m->n_pmus)
-		fprintf(stderr,
-		        "pfm pretend: unknown processor '%s': 'pfm list --pmus' lists those that "
-		        "have a table\n",
-		        cpu);
+		report_no_pmu(m, cpu);
 	close_pretend_machine(m);
 	return EXIT_REFUSED;
 }

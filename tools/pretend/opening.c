@@ -273,8 +273,8 @@ static bool takes_next_counter(const struct supervisor *s, const struct pretende
 	const bool is_cycles = a->type == PERF_TYPE_HARDWARE ? a->config == PERF_COUNT_HW_CPU_CYCLES
 	                                                     : a->config == CPU_CYCLES;
 
-	return get_processor_family(s->machine) == FAMILY_ARM && e->pmu->is_core &&
-	       a->config1 & LONG && !is_cycles && !get_pretend_feature(s->machine, e->pmu, "slots");
+	return strncmp(e->pmu->device, "armv8", 5) == 0 && a->config1 & LONG && !is_cycles &&
+	       !get_pretend_feature(s->machine, e->pmu, "slots");
 }
 
 /* Fills o->event. Returns 0 or -errno. */
