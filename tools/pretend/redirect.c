@@ -72,7 +72,10 @@ bool can_redirect(void)
 	return true;
 }
 #else
-typedef struct user_regs_struct client_regs;
+/* Never read or written: not every architecture has a structure of this name. */
+typedef struct client_regs {
+	char none;
+} client_regs;
 
 static void set_call(client_regs *r, long number, const uint64_t args[6])
 {
