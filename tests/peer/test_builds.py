@@ -105,6 +105,8 @@ class Builds(unittest.TestCase):
         for cpu, events in (("spr", "INST_RETIRED:ANY_P,MEM_INST_RETIRED:ALL_LOADS"),
                             ("amdzen5", "RETIRED_INSTRUCTIONS,CYCLES_NOT_IN_HALT"),
                             ("adl", "adl_glc::INST_RETIRED:ANY_P")):
+            if cpu == "adl" and os.cpu_count() < 2:
+                continue        # each type of core needs a CPU
             command = [os.environ["PFM"], "pretend", "--cpu", cpu, "--model", model, "--",
                        "taskset", "-c", "0", program, "--benchmark_perf_counters=" + events,
                        "--benchmark_format=json"]
