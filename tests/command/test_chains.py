@@ -322,6 +322,18 @@ class CopiedStacks(Folder):
         ]
         self.assertEqual(len(shares), 1)
 
+    def test_buffers_for_copies_are_larger(self):
+        """Mappings of the recorder, the parent of the command: a page of the kernel's numbers and
+        the buffer."""
+        if os.geteuid():
+            self.skipTest("the limit of locked memory makes buffers of other users smaller")
+        for how, pages in (["--call-graph", "dwarf"], 512), (["-g"], 128):
+            said = self.run_in_folder(PFM, "record", "-e", "cpu-clock", *how, "-o", "b.data", "--",
+                                      "sh", "-c", "grep perf_event /proc/$PPID/maps").stdout
+            sizes = {int(m[2], 16) - int(m[1], 16)
+                     for m in re.finditer(r"(?m)^([0-9a-f]+)-([0-9a-f]+) ", said)}
+            self.assertEqual(sizes, {(pages + 1) * os.sysconf("SC_PAGESIZE")})
+
     def test_short_copies_are_cut(self):
         self.record("dwarf,512")
         deep = [

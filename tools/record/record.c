@@ -69,7 +69,9 @@ static const struct command_option options[] = {
 	{ 'a', "all-cpus", NULL, "sample everything on every CPU" },
 	{ 'C', "cpu", "LIST", "sample everything on these CPUs: 0,2-3" },
 	{ 'i', "no-inherit", NULL, "do not sample child processes and threads" },
-	{ 'm', "pages", "N", "size of each buffer in pages, a power of two; default 128" },
+	{ 'm', "pages", "N",
+	  "size of each buffer in pages, a power of two; default 128, with copies of stacks "
+	  "512" },
 	{ 'R', "raw-samples", NULL, "record the fields of tracepoints" },
 	{ 'D', "delay", "-1", "with --control: start when \"enable\" arrives" },
 	{ OPT_CONTROL, "control", "WHERE",
