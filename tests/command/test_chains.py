@@ -327,7 +327,7 @@ class CopiedStacks(Folder):
         the buffer."""
         if os.geteuid():
             self.skipTest("the limit of locked memory makes buffers of other users smaller")
-        for how, pages in (["--call-graph", "dwarf"], 512), (["-g"], 128):
+        for how, pages in (["--call-graph", "dwarf"], 512), (["--off-cpu"], 512), (["-g"], 128):
             said = self.run_in_folder(PFM, "record", "-e", "cpu-clock", *how, "-o", "b.data", "--",
                                       "sh", "-c", "grep perf_event /proc/$PPID/maps").stdout
             sizes = {int(m[2], 16) - int(m[1], 16)

@@ -71,7 +71,7 @@ static const struct command_option options[] = {
 	{ 'i', "no-inherit", NULL, "do not sample child processes and threads" },
 	{ 'm', "pages", "N",
 	  "size of each buffer in pages, a power of two; default 128, with copies of stacks "
-	  "512" },
+	  "and --off-cpu 512" },
 	{ 'R', "raw-samples", NULL, "record the fields of tracepoints" },
 	{ 'D', "delay", "-1", "with --control: start when \"enable\" arrives" },
 	{ OPT_CONTROL, "control", "WHERE",

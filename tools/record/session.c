@@ -31,13 +31,15 @@ void omit_fields_of_device(struct recorder *job)
 	job->sampling.records = 0;
 }
 
-/* Copies of stacks fill buffers of the usual size in 16 ms, at 4,000 samples a second of 8 KiB: a
- * recorder that waits longer for a busy CPU would lose some. Not with a buffer for each thread. */
+/* Copies of stacks fill buffers of the usual size in 16 ms, at 4,000 samples a second of 8 KiB, and
+ * so do 100,000 context switches a second: a recorder that waits longer for a busy CPU would lose
+ * some. Not with a buffer for each thread. */
 static void choose_buffer_size(struct recorder *job)
 {
 	enum { PAGES = 512 };
 
-	if (!job->sampling.pages && job->sampling.fields & PFM_SAMPLE_STACK && !job->no_inherit)
+	if (!job->sampling.pages && !job->no_inherit &&
+	    (job->wants_waits || job->sampling.fields & PFM_SAMPLE_STACK))
 		job->sampling.pages = PAGES;
 }
 
