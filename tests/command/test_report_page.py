@@ -410,6 +410,34 @@ class Page(unittest.TestCase):
         self.assertEqual(self.browser.run(
             "document.querySelector('#counter-rows td:nth-child(2)').textContent"), "")
 
+    def test_recorded_metrics_are_over_time(self):
+        """Page faults of each second, in the first half and in the second, which has none."""
+        done = subprocess.run(
+            [PFM, "record", "-M", "software::faults_per_second", "-c", "1000000", "-o", "m.data",
+             "--", sys.executable, "-c",
+             "for i in range(300): bytearray(1 << 20)\nfor i in range(3000000): pass"],
+            cwd=self.folder, capture_output=True, text=True, timeout=60, check=False)
+        if done.returncode or "no samples" in done.stderr:
+            self.skipTest(done.stderr)
+        self.pfm("report", "--html", "m.html", "m.data")
+        self.browser.open(os.path.join(self.folder, "m.html"))
+        slices = json.loads(self.browser.run("JSON.stringify(data.recordings[0].slices)"))
+        values = [s["metrics"][0]["value"] for s in slices]
+        self.assertEqual({s["metrics"][0]["metric"] for s in slices}, {"faults_per_second"})
+        known = [v for v in values if v is not None]
+        self.assertGreater(len(known), len(values) / 2)
+        self.assertGreater(known[0], 10 * (known[-1] + 1))
+        read = ("[...document.querySelectorAll('#counter-rows tr')].map("
+                "(r) => [...r.children].map((c) => c.textContent)).filter("
+                "(r) => r[0] === 'faults_per_second')")
+        self.browser.run("document.getElementById('tab-counters').click()")
+        (row,) = self.browser.run(read)
+        self.assertRegex(row[2], r"^[0-9.]+ [kMG]? ?/s$|^[0-9.]+ ?/s$")
+        self.assertIn("faults_per_second", self.browser.run(
+            "JSON.stringify(makeCounters(50).map((c) => c.label))"))
+        self.browser.run("selectTime(0.9 * span, span)")
+        self.assertNotEqual(self.browser.run(read)[0][2], row[2])
+
     def test_regions_are_boxes(self):
         rows = [{"process": 7, "program": "work",
                  "events": [{"event": "task-clock", "unit": "msec"}]}]

@@ -10,6 +10,7 @@
 #include "export/export.h"
 #include "html/packed.h"
 #include "html/page_code.h"
+#include "html/page_metrics.h"
 #include "profile/waits.h"
 
 struct page_sample {
@@ -308,6 +309,8 @@ static void end_recording(struct exporter *e)
 	export_put_events(&j, e->reader);
 	put_threads(e, &j);
 	put_numbers(e, &j);
+	e->failed |=
+		!put_page_metrics(&j, e->reader->path, ((const struct page_data *)e->state)->n);
 }
 
 static void free_data(struct exporter *e)

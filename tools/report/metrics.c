@@ -125,11 +125,11 @@ static int choose_leader(const struct report_job *job, const struct metric_colum
 }
 
 /* From the first record, the start of a command, to the last sample: the counts of the first sample
- * begin there. */
+ * begin there. Of a slice of time, its part. */
 static double compute_recorded_seconds(const struct report_job *job)
 {
 	return (double)time_span_between(job->profile.recorded.first, job->profile.sampled.last) /
-	       1e9;
+	       1e9 / job->profile.n_slices;
 }
 
 /* Finds the inputs of a metric. Returns the name of one that its value needs and the recording does

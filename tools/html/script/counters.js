@@ -30,6 +30,20 @@ function joinIntervals() {
 	}
 }
 
+/* The metrics of equal parts of the time, of pfm record -M. A value is null where samples are few. */
+function joinSlices(slices) {
+	slices.forEach((slice, i) => slice.metrics.forEach((m, k) => {
+		const s = series[k] = series[k] || {
+			label: m.metric, unit: m.unit || "", isMetric: true, qualities: new Set(),
+			from: [], to: [], value: [],
+		};
+		if (typeof m.value !== "number") return;
+		s.from.push(span * i / slices.length);
+		s.to.push(span * (i + 1) / slices.length);
+		s.value.push(m.value);
+	}));
+}
+
 function shortNumber(value) {
 	for (const [unit, name] of [[1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"]])
 		if (Math.abs(value) >= unit) return (value / unit).toPrecision(3) + " " + name;
@@ -70,15 +84,15 @@ function eventBins(event, n) {
 
 /* Rows that the timeline draws below its lanes: { label, bins, show }. */
 function makeCounters(n) {
-	if (data.intervals)
-		return series.map((s) => ({
-			label: s.label, bins: seriesBins(s, n),
-			show: (v) => (s.isMetric ? showMetric(v, s) : showRate(v, isClockSeries(s))),
-		}));
+	const rows = series.map((s) => ({
+		label: s.label, bins: seriesBins(s, n),
+		show: (v) => (s.isMetric ? showMetric(v, s) : showRate(v, isClockSeries(s))),
+	}));
+	if (data.intervals) return rows;
 	if (isDiff || data.regions) return [];
-	return events.map((label, event) => ({
+	return [...events.map((label, event) => ({
 		label, bins: eventBins(event, n), show: (v) => showRate(v, units[event] === "nanoseconds"),
-	})).filter((c) => c.bins.some((b) => b > 0));
+	})).filter((c) => c.bins.some((b) => b > 0)), ...rows];
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */
@@ -120,11 +134,18 @@ function eventCells(event) {
 		n.toLocaleString("en")];
 }
 
+/* A metric of a recording: its mean over the selected time, of all threads and CPUs. */
+function metricCells(s) {
+	const [label, , mean] = seriesCells(s);
+	return [label, "", mean, ""];
+}
+
 function drawCounterTable() {
 	const titles = data.intervals
 		? ["event or metric", "sum", "mean", "lowest", "highest", "quality"]
-		: ["event", "sum", "mean", "samples"];
-	const rows = data.intervals ? series.map(seriesCells) : events.map((_, i) => eventCells(i));
+		: ["event or metric", "sum", "mean", "samples"];
+	const rows = data.intervals ? series.map(seriesCells)
+		: [...events.map((_, i) => eventCells(i)), ...series.map(metricCells)];
 	$("counter-columns").replaceChildren(...titles.map((t, i) =>
 		element("th", { scope: "col", class: i ? "number" : "text" }, t)));
 	$("counter-rows").replaceChildren(...rows.map((cells) => {

@@ -237,6 +237,7 @@ function findMainEvent() {
 
 joinRecordings();
 if (data.intervals) joinIntervals();
+else if (!isDiff) joinSlices((data.recordings[0] || {}).slices || []);
 findMatches();
 if (isDiff) state.sort = "change";
 hideUnused();
