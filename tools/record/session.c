@@ -123,7 +123,7 @@ static int reopen_without_children(struct recorder *job)
 	if (has_sampling_event(job->session))
 		fputs(RECORD_COMMAND
 		      ": this kernel cannot sample groups of child processes and threads: they "
-		      "are left out\n",
+		      "are left out; -a samples all CPUs, with them\n",
 		      stderr);
 	return EXIT_DONE;
 }

@@ -10,7 +10,7 @@
 #include "profile/symbols/elf_file.h"
 #include "profile/symbols/x86_instruction.h"
 
-enum { CODE_MAX = 1 << 20, ARM_INSTRUCTION = 4 };
+enum { CODE_MAX = 1 << 18, ARM_INSTRUCTION = 4 };
 
 #define EDGE UINT32_MAX /* before the first operation, and after the last */
 

@@ -18,7 +18,7 @@ bool code_shape_knows_machine(unsigned machine);
 /* Reads @n bytes of code. False without memory, or for another machine. */
 bool code_shape_read(struct code_shape *s, unsigned machine, const uint8_t *code, size_t n);
 /* Reads the code from @start to @end, addresses of the ELF file at @path. False if it cannot be
- * read, or is larger than a mebibyte. */
+ * read, or is larger than 256 KiB. */
 bool code_shape_read_file(struct code_shape *s, const char *path, uint64_t start, uint64_t end);
 /* The share of pairs that both have: 1 for equal code. */
 double code_shape_compare(const struct code_shape *a, const struct code_shape *b);

@@ -30,7 +30,7 @@ function joinIntervals() {
 	}
 }
 
-/* The metrics of equal parts of the time, of pfm record -M. A value is null where samples are few. */
+/* The metrics of equal parts of the time, of pfm record -M; null where samples are few. */
 function joinSlices(slices) {
 	slices.forEach((slice, i) => slice.metrics.forEach((m, k) => {
 		const s = series[k] = series[k] || {
