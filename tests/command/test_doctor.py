@@ -42,6 +42,47 @@ def doctor(env=None, before=(), **more):
     return {o["check"]: o for o in map(json.loads, r.stdout.splitlines())}
 
 
+def pretend(model):
+    """{check: finding} on a pretended Sapphire Rapids, whose events count what @model says."""
+    with tempfile.NamedTemporaryFile("w", suffix=".model") as f:
+        f.write(model)
+        f.flush()
+        os.chmod(f.name, 0o644)
+        return doctor(env={"PERFMON_EVENTS": ""}, before=(
+            PFM, "pretend", "--cpu", "spr", "--model", f.name, "--"))
+
+
+class KnownCounts(unittest.TestCase):
+    """The quick check of events against kernels whose counts are known."""
+
+    @classmethod
+    def setUpClass(cls):
+        done = subprocess.run([PFM, "pretend", "--cpu", "spr", "--", "true"], env=CLEAN,
+                              capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise unittest.SkipTest(done.stderr.strip() or "pfm pretend fails")
+
+    def test_common_events_are_compared_and_the_rest_is_named(self):
+        found = pretend("event CPU_CLK* 3 * clock\nevent * faults\n")["known counts"]
+        self.assertIn("events right: INST_RETIRED.ANY", found["found"])
+        self.assertRegex(found["why"], "^not checked: [0-9]+ ")
+        self.assertEqual(found["remedy"], "pfm check-events --all")
+
+    def test_an_event_that_is_not_right_is_bad(self):
+        found = pretend("event INST_RETIRED.ANY* faults / 2\nevent * faults\n")
+        self.assertEqual(found["spr::INST_RETIRED.ANY"]["state"], "bad")
+        self.assertIn("biased", found["spr::INST_RETIRED.ANY"]["found"])
+        self.assertEqual(found["known counts"]["state"], "note")
+
+    def test_counters_of_others_are_left_to_them(self):
+        """After one event of the PMU no other is tried."""
+        found = pretend("fault busy *\nevent * faults\n")["known counts"]
+        tried, left = (int(re.search(r"([0-9]+) \(%s" % text, found["why"])[1])
+                       for text in ("another program holds", "other users hold"))
+        self.assertEqual(tried, 1)
+        self.assertGreater(left, 40)
+
+
 class Recorded(unittest.TestCase):
     """A machine that is a folder: nothing is tried there."""
 

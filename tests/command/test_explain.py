@@ -205,6 +205,13 @@ class Planted(unittest.TestCase):
                                 model=make_model(cpu, {}))
             self.assertEqual(nodes_of_the_core(answer), [], answer["evidence"])
 
+    def test_a_program_whose_slots_retire_does_useful_work(self):
+        busy = {"front": .05, "bad": .02, "memory": .05, "core": .05}
+        for cpu in PROCESSORS if LONG else ["neoverse_v2"]:
+            answer, _ = explain(BOTTLENECK, "balanced", SECONDS, cpu=cpu,
+                                model=make_model(cpu, busy))
+            self.assertEqual(nodes_of_the_core(answer), ["useful-work"], answer["evidence"])
+
     def test_a_program_that_sleeps_is_not_limited_by_memory(self):
         """Though the model says that its counts are those of memory."""
         for cpu in PROCESSORS if LONG else ["spr"]:

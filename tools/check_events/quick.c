@@ -7,14 +7,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The order of meanings is that of the kernels: instructions and branches come first. Of one
- * meaning, events keep their order. */
+/* The meanings that most people count. */
+static const enum truth_quantity common[] = { TRUTH_INSTRUCTIONS, TRUTH_CYCLES,
+	                                      TRUTH_BRANCHES,     TRUTH_BRANCH_MISSES,
+	                                      TRUTH_LOADS,        TRUTH_STORES,
+	                                      TRUTH_PAGE_FAULTS,  TRUTH_CONTEXT_SWITCHES };
+
+enum { N_COMMON = sizeof(common) / sizeof(common[0]) };
+
+/* The common meanings come first, then the others in the order of kernels. */
+static unsigned rank_meaning(enum truth_quantity q)
+{
+	for (unsigned i = 0; i < N_COMMON; i++)
+		if (common[i] == q)
+			return i;
+	return N_COMMON + (unsigned)q;
+}
+
+/* Of one meaning, events keep their order. */
 static int compare_meanings(const void *a, const void *b)
 {
 	const struct event_check *const *x = a, *const *y = b;
+	const unsigned i = rank_meaning((*x)->quantity), k = rank_meaning((*y)->quantity);
 
-	if ((*x)->quantity != (*y)->quantity)
-		return (*x)->quantity < (*y)->quantity ? -1 : 1;
+	if (i != k)
+		return i < k ? -1 : 1;
 	return *x < *y ? -1 : *x > *y;
 }
 

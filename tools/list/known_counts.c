@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LABEL_WIDTH = 18, TEXT_MAX = 640 };
+enum { LABEL_WIDTH = 18, TEXT_MAX = 640, NAMES_MAX = 6 };
 
 /* The check is over after this time, and one event. */
 #define QUICK_SECONDS 0.8
@@ -40,7 +40,15 @@ static void append(char text[TEXT_MAX], const char *before, const char *word)
 	snprintf(text + at, TEXT_MAX - at, "%s%s", before, word);
 }
 
-/* "5 right: instructions, branches ...", "1 not right". */
+static void append_number(char text[TEXT_MAX], const char *before, unsigned number)
+{
+	char word[16];
+
+	snprintf(word, sizeof(word), "%u", number);
+	append(text, before, word);
+}
+
+/* "9 events right: instructions, ... and 1 more; not right: 1". */
 static void describe_judged(const struct check_list *list, char text[TEXT_MAX])
 {
 	unsigned n_right = 0, n_wrong = 0, n = 0;
@@ -50,15 +58,13 @@ static void describe_judged(const struct check_list *list, char text[TEXT_MAX])
 		n_wrong += is_wrong(&list->checks[i]);
 	}
 	snprintf(text, TEXT_MAX, "%u events right", n_right);
-	for (size_t i = 0; i < list->n; i++)
+	for (size_t i = 0; i < list->n && n < NAMES_MAX; i++)
 		if (list->checks[i].result.judgement == JUDGED_RIGHT)
 			append(text, n++ ? ", " : ": ", find_event_name(&list->checks[i]));
-	if (n_wrong) {
-		char number[32];
-
-		snprintf(number, sizeof(number), "%u", n_wrong);
-		append(text, "; not right: ", number);
-	}
+	if (n_right > n)
+		append_number(text, " and more: ", n_right - n);
+	if (n_wrong)
+		append_number(text, "; not right: ", n_wrong);
 }
 
 /* Says what was not checked, by reason; "" if all was. */
