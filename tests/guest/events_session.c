@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <linux/perf_event.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -28,10 +29,10 @@ static const struct guest {
 } guests[] = {
 	{ "arm64",
 	  { "cortex_a57::INST_RETIRED", "cortex_a57::CPU_CYCLES", "page-faults" },
-	  "cortex_a57::BR_MIS_PRED" },
+	  "cortex_a57::LD_SPEC" },
 	{ "arm32",
 	  { "cortex_a15::INST_RETIRED", "cortex_a15::CPU_CYCLES", "page-faults" },
-	  "cortex_a15::BR_MIS_PRED" },
+	  "cortex_a15::LD_SPEC" },
 	{ "riscv64", { "hardware::instructions", "hardware::cpu-cycles", "page-faults" }, NULL },
 	{ "ppc64le",
 	  { "power9::PM_INST_CMPL", "power9::PM_CYC", "page-faults" },

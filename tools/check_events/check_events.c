@@ -2,6 +2,7 @@
 /* pfm check-events: options, the table of results, and the file. */
 #include "check_events/check_events.h"
 #include "common/pfm.h"
+#include "stat/stat.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -85,7 +86,7 @@ static void print_summary(const struct check_list *list)
 
 	for (size_t i = 0; i < list->n; i++)
 		n[list->checks[i].result.judgement]++;
-	printf("\n%zu event%s: ", list->n, list->n == 1 ? "" : "s");
+	printf("\n%zu event%s in %.1f seconds: ", list->n, list->n == 1 ? "" : "s", list->seconds);
 	for (unsigned i = 1; i < N_JUDGEMENTS; i++)
 		if (n[i])
 			printf("%u %s, ", n[i], name_judgement((enum judgement)i));
@@ -123,6 +124,7 @@ static int check_list_of_events(pfm_ctx_t *ctx, const struct check_options *o,
 	struct checker k = { .ctx = ctx,
 		             .n_pairs = USUAL_PAIRS,
 		             .is_pretended = is_pretended_machine() };
+	const uint64_t begin = now_ns();
 
 	for (size_t i = 0; i < list->n; i++) {
 		check_event(&k, &list->checks[i]);
@@ -130,6 +132,7 @@ static int check_list_of_events(pfm_ctx_t *ctx, const struct check_options *o,
 			print_check(&list->checks[i], i ? &list->checks[i - 1] : NULL, o->verbose);
 	}
 	free_kernel_memory(&k.memory);
+	list->seconds = (double)(now_ns() - begin) / 1e9;
 	if (!o->json)
 		print_summary(list);
 	return write_report(o, k.is_pretended, list) ? EXIT_DONE : EXIT_REFUSED;

@@ -99,6 +99,7 @@ bool is_pretended_machine(void);
 struct check_list {
 	struct event_check *checks;
 	size_t n, capacity;
+	double seconds; /* that the checks took */
 };
 
 /* The tags of an event's meaning, or NULL. */

@@ -135,6 +135,7 @@ void put_check_report(struct json *j, const struct machine_facts *m, const char 
 {
 	put_begin(j, NULL, '{');
 	put_machine(j, m, emulator, is_pretended);
+	put_real(j, "seconds", list->seconds);
 	put_begin(j, "events", '[');
 	for (size_t i = 0; i < list->n; i++)
 		put_check(j, &list->checks[i]);
