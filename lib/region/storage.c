@@ -89,6 +89,15 @@ static int allocate_blocks(uint64_t at, size_t bytes)
 	return err;
 }
 
+/* The pages of the file that @bytes take: a mapping begins at a page of the machine, which may be
+ * larger. Those after @bytes are zero, and readers skip them. */
+static unsigned long count_pages(size_t bytes)
+{
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	return (bytes + page - 1) / page * (page / REGION_FILE_PAGE);
+}
+
 /* Maps @bytes of new space in the file; NULL without room. Stores the offset in *@at. */
 static void *map_new_space(size_t bytes, uint64_t *at)
 {
@@ -96,8 +105,7 @@ static void *map_new_space(size_t bytes, uint64_t *at)
 
 	if (!is_own_file())
 		return NULL;
-	*at = (uint64_t)__atomic_fetch_add(&file.pages, bytes / REGION_FILE_PAGE,
-	                                   __ATOMIC_RELAXED) *
+	*at = (uint64_t)__atomic_fetch_add(&file.pages, count_pages(bytes), __ATOMIC_RELAXED) *
 	      REGION_FILE_PAGE;
 	if (!is_within_limit(*at + bytes) || allocate_blocks(*at, bytes))
 		return NULL;

@@ -4,8 +4,8 @@
  *
  *     | header, 4096 bytes | chunk | chunk ...
  *
- * A chunk starts at a multiple of 4096 with its own header. A page whose first word is 0, where a
- * chunk would start, is unused. Chunks by kind:
+ * A chunk starts at a multiple of 4096, and of the machine's page, with its own header. A page of
+ * 4096 bytes whose first word is 0, where a chunk would start, is unused. Chunks by kind:
  *
  *     CHUNK_EVENTS   events, groups and rounds, in one chunk of CHUNK_EVENTS (storage.c draws it)
  *     CHUNK_NAMES    names of regions: number, length, bytes, filled up to a multiple of 8

@@ -288,9 +288,12 @@ static void check_rotation(void)
 /* Samples of a clock with the counts of metrics in them. */
 static void check_recorded_metric(void)
 {
-	int status = RUN("record", "-M", "software::faults_per_second", "-c", "100000", "-o", DATA,
-	                 "--", "/truth_session", "pages", "30000", "1");
+	char pages[24]; /* of 120 MB, which each guest has */
+	int status;
 
+	snprintf(pages, sizeof(pages), "%ld", 30000 * 4096 / sysconf(_SC_PAGESIZE));
+	status = RUN("record", "-M", "software::faults_per_second", "-c", "100000", "-o", DATA,
+	             "--", "/truth_session", "pages", pages, "1");
 	check(show_unless(status == 0), "record -M ends well");
 	status = RUN("report", "--metrics", "--json", "--sort", "task", DATA);
 	check(show_unless(status == 0 && strstr(said, "truth_session") &&
