@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Groups that take turns. While a group is disabled its time does not advance. One group of each
  * turn counts at any time, so the elapsed time is the sum of the times of all groups of a turn, and
- * of the time in which a process ran while groups were switched. This holds for CPUs and for tasks,
- * which do not run all the time. */
+ * of the time that passes while groups are switched. This holds for CPUs and for tasks, which do
+ * not run all the time. */
 #include <errno.h>
 #include "session/session_internal.h"
 
@@ -143,8 +143,9 @@ void pfmi_session_forget_turn_gaps(const struct pfm_session *s)
  * time. Members of a group follow each other. */
 void pfmi_session_sum_turn_times(const struct pfm_session *s, const pfm_count_t *counts)
 {
-	for (size_t i = 0; i < (size_t)s->live.turns->n_turns * s->live.turns->n_places; i++)
-		s->live.turns->times[i] = s->live.turns->gap;
+	memset(s->live.turns->times, 0,
+	       (size_t)s->live.turns->n_turns * s->live.turns->n_places *
+	               sizeof(*s->live.turns->times));
 	for (unsigned i = 0, end; i < s->n_counts; i = end) {
 		uint64_t *time = find_turn_time(s, i), longest = 0;
 
@@ -157,12 +158,14 @@ void pfmi_session_sum_turn_times(const struct pfm_session *s, const pfm_count_t 
 	}
 }
 
+/* The groups of CPUs did not count on each of them meanwhile. */
 uint64_t pfmi_session_get_turn_time(const struct pfm_session *s, const pfm_count_t *counts,
                                     unsigned i)
 {
 	const uint64_t *time = find_turn_time(s, i);
+	const unsigned n = s->options.pid > 0 ? 1 : s->counts[i].kernel_state.n_open;
 
-	return time ? *time : counts[i].enabled;
+	return time ? *time + n * s->live.turns->gap : counts[i].enabled;
 }
 
 static bool is_counted(const struct session_count *c)
@@ -174,13 +177,14 @@ void pfmi_session_apply_turns(const struct pfm_session *s, pfm_count_t *counts)
 {
 	pfmi_session_sum_turn_times(s, counts);
 	for (unsigned i = 0; i < s->n_counts; i++) {
-		const uint64_t *time = find_turn_time(s, i);
+		const uint64_t time = pfmi_session_get_turn_time(s, counts, i);
 
-		if (!time || s->counts[i].config.is_level || !is_counted(&s->counts[i]))
+		if (!find_turn_time(s, i) || s->counts[i].config.is_level ||
+		    !is_counted(&s->counts[i]))
 			continue;
 		if (counts[i].enabled)
-			counts[i].value = pfmi_session_extrapolate_value(counts[i].value, *time,
+			counts[i].value = pfmi_session_extrapolate_value(counts[i].value, time,
 			                                                 counts[i].enabled);
-		counts[i].enabled = *time;
+		counts[i].enabled = time;
 	}
 }

@@ -156,6 +156,16 @@ static int send_to_groups(struct pfm_session *s, unsigned long request, const un
 	return first;
 }
 
+/* The time that passes for the counts of the session: of the process, or on CPUs. False if it is
+ * unknown. */
+static bool read_counted_clock(const struct pfm_session *s, uint64_t *ns)
+{
+	if (pfmi_perf_get_process_time(s, ns))
+		return true;
+	*ns = s->sys.get_time(&s->sys);
+	return s->options.flags & PFM_SESSION_SYSTEM_WIDE || s->options.cpus;
+}
+
 /* On every CPU the old groups stop before the new ones start, because it has not enough counters
  * for both. Meanwhile neither counts, which the clock of the process must not take for tasks that
  * are not counted. Each group stops and starts within its part of this time, so that half of it is
@@ -164,14 +174,14 @@ int pfmi_perf_switch_groups(struct pfm_session *s, const unsigned char *was_on,
                             const unsigned char *is_on)
 {
 	uint64_t before, after;
-	const bool has_clock = pfmi_perf_get_process_time(s, &before);
+	const bool has_clock = read_counted_clock(s, &before);
 	int rc;
 
 	pfmi_perf_stop_process_clock(s);
 	rc = send_to_groups(s, PERF_EVENT_IOC_DISABLE, was_on, is_on);
 	rc = keep_first_error(rc, send_to_groups(s, PERF_EVENT_IOC_ENABLE, is_on, was_on));
 	pfmi_perf_start_process_clock(s);
-	if (has_clock && pfmi_perf_get_process_time(s, &after))
+	if (has_clock && read_counted_clock(s, &after))
 		pfmi_session_add_turn_gap(s, (after - before) / 2);
 	return rc ? pfmi_perf_record_errno(s, rc) : PFMLIB_SUCCESS;
 }

@@ -222,8 +222,48 @@ static void groups_that_take_turns(void **state)
 	expect_count(1, PFM_QUALITY_PARTIAL, PFM_CAUSE_OTHER);
 }
 
+static int (*fast_ioctl)(const struct sys *sys, int fd, unsigned long request, void *arg);
+
+static int slow_ioctl(const struct sys *sys, int fd, unsigned long request, void *arg)
+{
+	fake.clock_ns += 1000;
+	return fast_ioctl(sys, fd, request, arg);
+}
+
+/* Each CPU stops a group and starts another, a microsecond each: half of the time of all belongs to
+ * neither, on each of them. */
+static void time_while_groups_are_switched(void **state)
+{
+	static const unsigned turns[] = { 1, 1 };
+	unsigned n;
+
+	(void)state;
+	make_machine("uncore");
+	options = (pfm_session_options_t){ .size = sizeof(options),
+		                           .flags = PFM_SESSION_SYSTEM_WIDE };
+	fake.tick = set_seen_time;
+	fake.number = 1000000; /* of each event */
+	must_open(TEXTS("cycles", "instructions"));
+	assert_int_equal(pfm_select_groups(session, turns, (const unsigned char[]){ 1, 0 }, 2),
+	                 PFMLIB_SUCCESS);
+	assert_int_equal(pfm_start_session(session), PFMLIB_SUCCESS);
+	fast_ioctl = session->sys.ioctl;
+	session->sys.ioctl = slow_ioctl;
+	assert_int_equal(pfm_select_groups(session, turns, (const unsigned char[]){ 0, 1 }, 2),
+	                 PFMLIB_SUCCESS);
+	read_all();
+	n = session->counts[0].kernel_state.n_open;
+	assert_true(n > 1);
+	for (unsigned i = 0; i < 2; i++)
+		assert_int_equal(counts[i].enabled, n * (2 * 1000000 + n * 1000));
+	assert_int_equal(pfm_reset_session(session), PFMLIB_SUCCESS);
+	read_all();
+	assert_int_equal(counts[0].enabled, 0);
+}
+
 #define CASE(NAME) cmocka_unit_test_teardown(NAME, done)
 
 UNIT(session_perf_permissions, CASE(a_program_with_more_rights), CASE(a_program_with_equal_rights),
      CASE(time_between_two_readings), CASE(compares_counted_time_only),
-     CASE(counts_known_time_only), CASE(time_while_counts_are_read), CASE(groups_that_take_turns));
+     CASE(counts_known_time_only), CASE(time_while_counts_are_read), CASE(groups_that_take_turns),
+     CASE(time_while_groups_are_switched));
