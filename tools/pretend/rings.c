@@ -15,6 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "base/grow.h"
+#include "pretend/filter.h"
 #include "pretend/redirect.h"
 #include "sampling/sampling.h"
 
@@ -359,7 +360,7 @@ static void map_in_client(const struct call *call, int memory)
 		answer(call, rc);
 		return;
 	}
-	result = call_in_client(&c, SYS_mmap, args);
+	result = call_in_client(&c, MAP_CALL, args);
 	(void)call_in_client(&c, SYS_close, closed);
 	release_client(&c, result);
 }

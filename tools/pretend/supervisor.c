@@ -167,7 +167,7 @@ static void duplicate(const struct call *call, int fd)
 static void handle_descriptor(struct supervisor *s, const struct call *call)
 {
 	const struct seccomp_data *d = &call->notif->data;
-	const bool is_mapping = is_call_of(d, SYS_mmap);
+	const bool is_mapping = is_call_of(d, MAP_CALL);
 	int fd =
 		copy_client_fd(s->clients, (int)call->notif->pid, (int)d->args[is_mapping ? 4 : 0]);
 	bool is_event = false;
