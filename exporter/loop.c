@@ -62,6 +62,7 @@ static bool read_counts_now(struct serve *s)
 		return false;
 	if (read_targets(&s->job.targets) != EXIT_DONE)
 		return false;
+	s->job.timing.reading_took = (double)(now_ns() - begin) / NS;
 	note_own_times(s);
 	s->job.timing.paused = compute_paused_seconds(s) - s->paused_before;
 	s->paused_before += s->job.timing.paused;

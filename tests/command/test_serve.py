@@ -1287,6 +1287,26 @@ class Pauses(unittest.TestCase):
                          "partial")
         self.assertNotIn("paused", str(third["perfmon_event_cause"].samples))
 
+    @unittest.skipUnless(shutil.which("strace"), "strace is missing (Debian package strace)")
+    def test_counts_of_a_slow_reading_are_partial(self):
+        """A reading that is interrupted for long has counts of an unknown time: strace delays each
+        call that reads one."""
+        with Server("--listen", "127.0.0.1:0", "-e", "task-clock", "-M",
+                    "software::faults_per_second",
+                    program=("strace", "-f", "-o", "/dev/null", "-e", "trace=read", "-e",
+                             "inject=read:delay_enter=60000", PFM, "serve")) as s:
+            scraper = Scraper(s.address())
+            counts = scraper.read()
+            with open("/proc/%d/task/%d/children" % (s.p.pid, s.p.pid), encoding="ascii") as f:
+                for child in f.read().split():
+                    os.kill(int(child), signal.SIGTERM)
+            s.p.wait(timeout=20)
+        self.assertEqual(quality(counts, event="task-clock"), "partial")
+        self.assertEqual(openmetrics.value(counts, "perfmon_event_cause", event="task-clock",
+                                           cause="slow reading"), 1)
+        self.assertEqual(quality(counts, "perfmon_metric_quality", metric="faults_per_second"),
+                         "partial")
+
     def test_each_scraper_sees_the_mark(self):
         """A pause is in the interval of each of two scrapers, though it ends before the reading of
         one of them: both get the count as partial once, and exact from then on."""

@@ -11,11 +11,13 @@ static bool is_idle_group(const struct stat_row *row)
 	return row->part && row->part->cgroup && row->tally.count.cause == PFM_CAUSE_NO_TIME;
 }
 
-/* True if the interval had a pause, which the count lacks. Levels are of the last moment. */
-static bool lacks_pause(const struct series *s, const struct stat_row *row)
+/* Why the count is not that of the whole interval; "" if it is. Levels are of the last moment. */
+static const char *get_interval_cause(const struct series *s, const struct stat_row *row)
 {
-	return s->paused_share > 0 && !row->own && !row->info.is_level &&
-	       (row->tally.counted || row->tally.count.cause == PFM_CAUSE_NO_TIME);
+	if (row->own || row->info.is_level ||
+	    (!row->tally.counted && row->tally.count.cause != PFM_CAUSE_NO_TIME))
+		return "";
+	return s->paused_share > 0 ? "paused" : s->is_late ? "slow reading" : "";
 }
 
 bool has_series_value(const struct series *s, const struct stat_row *row)
@@ -28,7 +30,7 @@ static pfm_quality_t get_last_quality(const struct series *s, const struct stat_
 	const pfm_quality_t quality =
 		is_idle_group(row) ? PFM_QUALITY_EXACT : row->tally.count.quality;
 
-	if (!lacks_pause(s, row))
+	if (!*get_interval_cause(s, row))
 		return quality;
 	if (!has_series_value(s, row))
 		return PFM_QUALITY_NOT_COUNTED;
@@ -37,8 +39,10 @@ static pfm_quality_t get_last_quality(const struct series *s, const struct stat_
 
 static const char *get_last_cause(const struct series *s, const struct stat_row *row)
 {
-	if (lacks_pause(s, row))
-		return "paused";
+	const char *cause = get_interval_cause(s, row);
+
+	if (*cause)
+		return cause;
 	return get_last_quality(s, row) == PFM_QUALITY_EXACT || !row->tally.count.cause
 	               ? ""
 	               : pfm_cause_name(row->tally.count.cause);
@@ -118,7 +122,9 @@ pfm_quality_t get_metric_quality(const struct series *s, const struct metric_ser
 	const pfm_quality_t quality =
 		has_metric_value(m) ? m->answer.value.quality : PFM_QUALITY_NOT_COUNTED;
 
-	return s->paused_share > 0 && quality < PFM_QUALITY_PARTIAL ? PFM_QUALITY_PARTIAL : quality;
+	return (s->paused_share > 0 || s->is_late) && quality < PFM_QUALITY_PARTIAL
+	               ? PFM_QUALITY_PARTIAL
+	               : quality;
 }
 
 /* ---- families -------------------------------------------------------------------------------- */

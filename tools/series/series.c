@@ -214,10 +214,22 @@ bool add_turns(struct stat_job *job, bool is_turn_over)
 	return true;
 }
 
+/* On a loaded machine, a reading may be interrupted for so long that the time of its counts is
+ * known too little: rates over 5 s, or over its interval if that is longer, would be wrong by more
+ * than 1 %. That concerns the interval that it ends and the one that it begins. */
+static void note_late_reading(struct series *s, double took, double elapsed)
+{
+	const bool is_late = took > (elapsed > 5 ? elapsed : 5) / 100;
+
+	s->is_late = is_late || s->ends_late;
+	s->ends_late = is_late;
+}
+
 bool update_series(struct stat_job *job, double elapsed)
 {
 	if (!prepare_series(job))
 		return false;
+	note_late_reading(job->report.series, job->timing.reading_took, elapsed);
 	job->report.series->paused_share = elapsed > 0 ? job->timing.paused / elapsed : 0;
 	if (job->report.series->paused_share > 1)
 		job->report.series->paused_share = 1;
