@@ -5,6 +5,8 @@
     Compiler    one `pmu` part, with all that it uses, to a Table
 """
 
+import functools
+import operator
 import os
 import re
 
@@ -21,6 +23,7 @@ except ImportError:         # a compiler without its texts leaves descriptions e
 
 MAX_FILE = 64 << 20
 MAX_USE = 8
+ARM_CYCLE_COUNTER = 31    # of PMUv3: counts cycles alone
 # Statements that `use` does not copy: the identity of another PMU, and facts for readers of lists.
 IDENTITY = frozenset(("pmu", "section", "alias", "match", "fallback", "view", "test", "source",
                       "family", "list", "core", "boxes", "unit",
@@ -598,6 +601,20 @@ class Compiler(ErrataCompiler):
 
     # ---- the end ---------------------------------------------------------------------------------
 
+    def drop_absent_counters(self):
+        """An Arm core has some of the counters 0 to 30 that the architecture knows: those that its
+        events use. An event that is given by its number has no others."""
+        t = self.table
+        if dict(t.features).get("cycle_counter") != ARM_CYCLE_COUNTER or not t.rows:
+            return
+        used = functools.reduce(operator.or_, (row.counters for row in t.rows)) & ~(
+            1 << ARM_CYCLE_COUNTER)
+        for c in t.counters:
+            if c.last < ARM_CYCLE_COUNTER and c.first < used.bit_length():
+                t.counters[t.counters.index(c)] = pt.Counter(
+                    c.first, min(c.last, used.bit_length() - 1), c.width, c.fixed, c.control,
+                    c.value, c.step)
+
     def finish_table(self):
         """Resolves what waited for all rows, and checks the table."""
         self.enter_ratios()
@@ -622,6 +639,7 @@ class Compiler(ErrataCompiler):
         if not t.rows and not self.errors:
             self.report_error(self.at_name, "a table without events")
         t.texts_family = self.texts_family or ""
+        self.drop_absent_counters()
         self.finish_errata()
         if self.texts_family and event_texts and not self.errors:
             self.add_descriptions()

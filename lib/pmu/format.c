@@ -38,10 +38,23 @@ static uint64_t get_required_counter(const struct table *t, uint64_t config)
 	return pfmi_pmu_find_feature(t, "counter_at", &at) && at < 64 ? config >> at & 0xf : 0;
 }
 
+/* The counters of the event; one that is given by its number has no cycle counter, which counts
+ * cycles alone. */
+static uint64_t get_number_mask(const struct event *ev)
+{
+	uint64_t mask = pfmi_pmu_get_counter_mask(ev), counter, code;
+
+	if (!ev->row && pfmi_pmu_find_feature(ev->table, "cycle_counter", &counter) &&
+	    pfmi_pmu_find_feature(ev->table, "cycle_event", &code) && counter < 64 &&
+	    pfmi_pmu_get_key_value(ev, KEY_CODE, ANY_COUNTER) != code)
+		mask &= ~((uint64_t)1 << counter);
+	return mask;
+}
+
 static uint64_t get_counter_mask(const struct event *ev, const struct encode_request *req)
 {
 	const struct table *t = ev->table;
-	uint64_t mask = pfmi_pmu_get_counter_mask(ev), config[N_CONFIG_WORDS], pmc;
+	uint64_t mask = get_number_mask(ev), config[N_CONFIG_WORDS], pmc;
 
 	pfmi_pmu_build_config_words(ev, ANY_COUNTER, config);
 	pmc = get_required_counter(t, config[0]);

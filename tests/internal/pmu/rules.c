@@ -132,6 +132,14 @@ static const struct set_answer answers[] = {
 	{ "cortex_a72", { "INST_SPEC", "CHAIN", "CHAIN" }, REFUSED, { 0 }, 0 },
 	{ "cortex_a72", { "INST_RETIRED", "INST_SPEC", "CHAIN" }, FITS, { 2, 0, 1 }, 0 },
 	{ "cortex_a72", { "cortex_a72/event=0x1e/" }, REFUSED, { 0 }, 0 },
+	/* numbers of events: those of the core's counters, and counter 31 for cycles alone */
+	{ "cortex_r52plus", { "r3f1", "r3f2", "r3f3", "r3f4" }, FITS, { 0, 1, 2, 3 }, 0 },
+	{ "cortex_r52plus", { "r3f1", "r3f2", "r3f3", "r3f4", "r3f5" }, REFUSED, { 0 }, 0x1f },
+	{ "cortex_r52plus",
+	  { "r3f1", "r3f2", "r3f3", "r3f4", "r11" },
+	  FITS,
+	  { 0, 1, 2, 3, 31 },
+	  0 },
 	/* NVIDIA/NV-Kernels, pull request 383 */
 	{ "olympus", { "CPU_CYCLES" }, FITS, { 0 }, 0 },
 	/* POWER: Linux isa207_get_constraint, power9 group_constraint_mask */
