@@ -37,7 +37,7 @@ EITHER = re.compile(
 # runs them elsewhere (test_install, test_walks, region_tool, python's package test).
 ELSEWHERE = re.compile(
     r"^("
-    r"pfm stat .*(--control fd:|--regions )|pfm diff .*\.json|(\w+=\S+ )?scripts/|"
+    r"pfm (stat|explain) .*(--control fd:|--regions )|pfm diff .*\.json|(\w+=\S+ )?scripts/|"
     r"pfm pretend .*--(simulate|emulate) |"
     r"PERFMON_REGIONS=\S+ pytest |helm |"
     r"cc |\./quickstart|\./check|meson |ninja |pip |python3 |tests/|cat |sudo |sysctl |setcap |"

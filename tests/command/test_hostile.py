@@ -480,7 +480,7 @@ class ForeignText(Folder):
                 continue
             with open(path, encoding="utf-8") as f:
                 for number, line in enumerate(f, 1):
-                    if "dup2(" in line:
+                    if "dup2(" in line or "F_DUPFD" in line:
                         continue        # a child gets descriptors; pfm writes nothing
                     for word in ("STDOUT_FILENO", "STDERR_FILENO", "dprintf(", "write(1,",
                                  "write(2,", "dumpfd(", "fdopen(1", "fdopen(2"):
