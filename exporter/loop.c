@@ -55,11 +55,13 @@ static bool count_on_new_cpus(struct serve *s, uint64_t now)
 /* False if the counters cannot be read, which ends the service. */
 static bool read_counts_now(struct serve *s)
 {
-	uint64_t begin = now_ns();
-	double elapsed = (double)(begin - s->last_reading) / NS;
+	uint64_t begin;
+	double elapsed;
 
 	if (s->job.targets.has_cgroup_patterns && update_groups(s) != EXIT_DONE)
 		return false;
+	begin = now_ns();
+	elapsed = (double)(begin - s->last_reading) / NS;
 	if (read_targets(&s->job.targets) != EXIT_DONE)
 		return false;
 	s->job.timing.reading_took = (double)(now_ns() - begin) / NS;

@@ -214,15 +214,17 @@ bool add_turns(struct stat_job *job, bool is_turn_over)
 	return true;
 }
 
-/* On a loaded machine, a reading may be interrupted for so long that the time of its counts is
- * known too little: rates over 5 s, or over its interval if that is longer, would be wrong by more
- * than 1 %. That concerns the interval that it ends and the one that it begins. */
+/* A count is read somewhere within a reading, each time at the same place. On a loaded machine a
+ * reading may be interrupted for so long that rates over 5 s, or over its interval if that is
+ * longer, would be wrong by more than 1 %: in the interval that it ends and in the one that it
+ * begins. */
 static void note_late_reading(struct series *s, double took, double elapsed)
 {
-	const bool is_late = took > (elapsed > 5 ? elapsed : 5) / 100;
+	const double change =
+		took > s->reading_took ? took - s->reading_took : s->reading_took - took;
 
-	s->is_late = is_late || s->ends_late;
-	s->ends_late = is_late;
+	s->is_late = change > (elapsed > 5 ? elapsed : 5) / 100;
+	s->reading_took = took;
 }
 
 bool update_series(struct stat_job *job, double elapsed)

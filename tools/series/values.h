@@ -49,9 +49,10 @@ struct series {
 	struct row_series *rows;
 	struct metric_series *metrics;
 	unsigned n_metrics, n_row_series, n_rows;
-	double paused_share;     /* of the last interval */
-	bool ends_late, is_late; /* a reading took long: the last one, or that before it */
-	bool has_turns;          /* totals move with add_turns() */
+	double paused_share; /* of the last interval */
+	double reading_took; /* seconds */
+	bool is_late;        /* the last two readings took times too different */
+	bool has_turns;      /* totals move with add_turns() */
 };
 
 /* ---- labels and values (families.c) ---------------------------------------------------------- */

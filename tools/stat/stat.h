@@ -357,7 +357,7 @@ struct stat_timing {
 	bool outlived_counting; /* the command ran before counting began, or after counting ended */
 	uint64_t since;         /* time of the start of the first run */
 	double paused;          /* seconds of the last interval in which the caller did not count */
-	double reading_took;    /* seconds: the last reading has a time within them */
+	double reading_took;    /* seconds, by the last reading */
 	/* times of the last reading, and of the one that some reader got last: marks of readings
 	 * after it are kept for that reader */
 	uint64_t reading, known_since;
