@@ -671,7 +671,6 @@ struct region_format {
 	char name[8];
 	char suffix[16]; /* of its files */
 	enum slice_use slices;
-	region_write_fn *write;
 };
 /* The format called @name, NULL for an unknown name. */
 const struct region_format *pfmi_region_find_format(const char *name);

@@ -7,15 +7,32 @@
 #include <unistd.h>
 #include "region/region.h"
 
+enum { TABLE, JSON, CSV, LIKWID, PAPI, CHROME, FIREFOX };
+
 static const struct region_format formats[] = {
-	{ "table", ".txt", NO_SLICES, pfmi_region_write_table },
-	{ "json", ".json", NO_SLICES, pfmi_region_write_json },
-	{ "csv", ".csv", NO_SLICES, pfmi_region_write_csv },
-	{ "likwid", ".likwid", NO_SLICES, pfmi_region_write_likwid },
-	{ "papi", ".papi.json", USES_SLICES, pfmi_region_write_papi },
-	{ "chrome", ".trace.json", NEEDS_SLICES, pfmi_region_write_chrome },
-	{ "firefox", ".firefox.json", NEEDS_SLICES, pfmi_region_write_firefox },
+	[TABLE] = { "table", ".txt", NO_SLICES },
+	[JSON] = { "json", ".json", NO_SLICES },
+	[CSV] = { "csv", ".csv", NO_SLICES },
+	[LIKWID] = { "likwid", ".likwid", NO_SLICES },
+	[PAPI] = { "papi", ".papi.json", USES_SLICES },
+	[CHROME] = { "chrome", ".trace.json", NEEDS_SLICES },
+	[FIREFOX] = { "firefox", ".firefox.json", NEEDS_SLICES },
 };
+
+/* Addresses of functions in a table would each be a relocation. */
+static bool write_format(const struct region_format *format, FILE *out,
+                         const pfm_region_results_t *results)
+{
+	switch (format - formats) {
+	case JSON: return pfmi_region_write_json(out, results);
+	case CSV: return pfmi_region_write_csv(out, results);
+	case LIKWID: return pfmi_region_write_likwid(out, results);
+	case PAPI: return pfmi_region_write_papi(out, results);
+	case CHROME: return pfmi_region_write_chrome(out, results);
+	case FIREFOX: return pfmi_region_write_firefox(out, results);
+	default: return pfmi_region_write_table(out, results);
+	}
+}
 
 const struct region_format *pfmi_region_find_format(const char *name)
 {
@@ -53,7 +70,7 @@ int pfm_write_regions(const pfm_region_results_t *results, int fd, const char *f
 	    (writer->slices == NEEDS_SLICES && !results->loaded && !pfmi_regions.keeps_slices))
 		return PFMLIB_ERR_INVAL;
 	out = open_memstream(&text, &n);
-	is_written = out && writer->write(out, results);
+	is_written = out && write_format(writer, out, results);
 	if (out && fclose(out))
 		is_written = false;
 	rc = is_written ? write_all(fd, text, n) : PFMLIB_ERR_NOMEM;
