@@ -602,8 +602,8 @@ class Compiler(ErrataCompiler):
     # ---- the end ---------------------------------------------------------------------------------
 
     def drop_absent_counters(self):
-        """An Arm core has some of the counters 0 to 30 that the architecture knows: those that its
-        events use. An event that is given by its number has no others."""
+        """An Arm core has some of the architecture's counters 0 to 30: those that its events use.
+        An event that is given by its number has no others."""
         t = self.table
         if dict(t.features).get("cycle_counter") != ARM_CYCLE_COUNTER or not t.rows:
             return

@@ -69,7 +69,7 @@ static void a_program_with_more_rights(void **state)
 {
 	(void)state;
 	check_more_rights(put_privileged_program);
-	end_session();
+	assert_int_equal(done(NULL), 0);
 	check_more_rights(put_small_privileged_program);
 }
 
