@@ -4,8 +4,8 @@
 # variant.sh NAME: the C tests built another way.
 #
 #   clang     by clang, optimised, without assertions
-#   address   with AddressSanitizer and UndefinedBehaviorSanitizer, and the command's own tests as
-#             well
+#   address   with AddressSanitizer and UndefinedBehaviorSanitizer; in the long run the command's
+#             own tests as well
 #   thread    with ThreadSanitizer: what has threads
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -34,7 +34,10 @@ address)
 	ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1:detect_leaks=1
 	UBSAN_OPTIONS=print_stacktrace=1
 	export ASAN_OPTIONS UBSAN_OPTIONS
-	relay --label address --also cli --skip "table_roundtrip=long: the ordinary build runs it"
+	# The command's own tests take a third of the time: in the long run.
+	# shellcheck disable=SC2086 # two words or none
+	relay --label address ${PERFMON_LONG:+--also cli} \
+		--skip "table_roundtrip=long: the ordinary build runs it"
 	;;
 thread)
 	only="context_threads libpfm4_threads profile_profile_threads compat_libpfm3_pfmlib session_session session_live"

@@ -16,6 +16,7 @@ sys.path[:0] = [HERE]
 from tap import main  # noqa: E402
 
 FUZZ = os.path.join(HERE, "fuzz")
+LONG = bool(os.environ.get("PERFMON_LONG"))
 
 
 class Lists(unittest.TestCase):
@@ -28,10 +29,10 @@ class Lists(unittest.TestCase):
         self.assertIn("%d inputs from seed" % runs, done.stdout)
 
     def test_texts_of_the_language(self):
-        self.run_fuzzer("pmu", 400)
+        self.run_fuzzer("pmu", 400 if LONG else 200)
 
     def test_lists_of_vendors(self):
-        self.run_fuzzer("vendor", 150)
+        self.run_fuzzer("vendor", 150 if LONG else 75)
 
 
 if __name__ == "__main__":
