@@ -257,18 +257,15 @@ class Planted(unittest.TestCase):
             self.assertEqual(runs, [2, 3])
 
     def test_a_process_that_runs_is_explained(self):
-        with subprocess.Popen([BOTTLENECK, "division", "60"]) as work:
-            try:
-                with tempfile.NamedTemporaryFile("w", suffix=".model") as f:
-                    f.write(make_model("spr", PROGRAMS["division"][0]))
-                    f.flush()
-                    os.chmod(f.name, 0o644)
-                    done = subprocess.run(
-                        [PFM, "pretend", "--cpu", "spr", "--model", f.name, "--", PFM, "explain",
-                         "--json", "--timeout", "1", "-p", str(work.pid)], env=CLEAN,
-                        capture_output=True, text=True, timeout=300, check=False)
-            finally:
-                work.kill()
+        script = '"$0" division 60 & "$1" explain --json --timeout 1 -p $!; kill $!'
+        with tempfile.NamedTemporaryFile("w", suffix=".model") as f:
+            f.write(make_model("spr", PROGRAMS["division"][0]))
+            f.flush()
+            os.chmod(f.name, 0o644)
+            done = subprocess.run(
+                [PFM, "pretend", "--cpu", "spr", "--model", f.name, "--", "sh", "-c", script,
+                 BOTTLENECK, PFM], env=CLEAN, capture_output=True, text=True, timeout=300,
+                check=False)
         self.assertEqual(done.stderr, "")
         answer = json.loads(done.stdout)
         self.assertEqual(nodes_of_the_core(answer), ["core", "core-divider"], answer["evidence"])

@@ -47,7 +47,8 @@ static bool enter_namespaces(void)
 	if (errno != EPERM || unshare(CLONE_NEWUSER | CLONE_NEWNS))
 		return report("cannot make a mount namespace; this machine may forbid user "
 		              "namespaces (sysctl user.max_user_namespaces, "
-		              "kernel.apparmor_restrict_unprivileged_userns)",
+		              "kernel.apparmor_restrict_unprivileged_userns), and only root has "
+		              "them in a chroot",
 		              errno);
 	if (!write_file("/proc/self/setgroups", "deny") ||
 	    !write_file("/proc/self/uid_map", "%u %u 1", uid, uid) ||
