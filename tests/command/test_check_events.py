@@ -139,6 +139,8 @@ class Pretended(unittest.TestCase):
         made-up ones."""
         found = self.judge("spr_uncore_imc::UNC_M_CAS_COUNT.RD",
                            "event UNC_M_CAS_COUNT.* faults / 128\n")
+        if found.get("reason") == "other programs use the memory now":
+            self.skipTest(found["reason"])
         self.assertEqual([k["kernel"] for k in found["kernels"]],
                          ["idle_memory", "memory_reads", "memory_writes"], found)
         self.assertEqual(found["meaning"], "64*dram_read_bytes")

@@ -355,11 +355,16 @@ class Server:
         return self
 
     def wait_for(self, text):
-        """The line of standard error that has @text."""
-        for line in self.p.stderr:
-            self.said.append(line.decode())
-            if text in self.said[-1]:
-                return self.said[-1]
+        """The line of standard error that has @text; the service ends if it does not come."""
+        ending = threading.Timer(120, self.p.kill)
+        ending.start()
+        try:
+            for line in self.p.stderr:
+                self.said.append(line.decode())
+                if text in self.said[-1]:
+                    return self.said[-1]
+        finally:
+            ending.cancel()
         raise AssertionError("no '%s' in %s" % (text, self.said))
 
     def address(self):
