@@ -28,17 +28,17 @@ memcheck)
 	# Left out: session_live (breakpoints never hit, the program runs as a translation),
 	# context_starve (its allocations take the place of those that are watched), programs with
 	# threads (variant-thread), and those that go through whole tables or all ranges. The programs
-	# that repeat what they do with thousands of texts take as long as all others together: they
-	# are in the long run.
+	# that repeat what they do with thousands of texts take as long as all others together, and so
+	# do the units, which other sanitizers watch: they are in the long run.
 	repeating=
 	[ -z "${PERFMON_LONG:-}" ] ||
-		repeating=,format_explain,find_suggest,decode_decode,tools_alpha_device_run
+		repeating=,units,format_explain,find_suggest,decode_decode,tools_alpha_device_run
 	exec python3 "$here/relay.py" --jobs "$jobs" --label memcheck --timeout 900 \
 		--wrapper "valgrind -q --error-exitcode=99 --suppressions=$here/valgrind.supp \
 --leak-check=full --show-leak-kinds=definite --errors-for-leak-kinds=definite" \
 		--only "lookup_spec,lookup_resolve,format_print,machine_host,machine_kernel_pmus,\
 session_session,compat_libpfm3_pfmlib,\
-session_interface,session_extremes,pmu_coreduo,units,units_libpfm4,\
+session_interface,session_extremes,pmu_coreduo,units_libpfm4,\
 pmu_modern,pmu_alpha,pmu_alpha_constrain,session_pfm_device,tools_alpha_device_model,\
 pmu_montecito,pmu_montecito_events,pmu_montecito_decode$repeating" "$ordinary"
 	;;
