@@ -203,7 +203,7 @@ static void add_sums(struct region_collection *to, struct region_join *join, int
 		to->n_lost++;
 		return;
 	}
-	name_region_places(to->places, r, fd);
+	name_region_places(&to->places, r, fd);
 	pfm_describe_region_process(r, &p);
 	if (to->is_summed) {
 		report_end(to->command, r, name, has_later);
@@ -275,10 +275,8 @@ static int open_mapped_file(int pid)
 void collect_running_regions(struct region_collection *to, const int *pids, unsigned n)
 {
 	struct region_join join = begin_region_join(to);
-	struct region_places places = { 0 };
 
 	to->is_snapshot = true;
-	to->places = &places;
 	for (unsigned i = 0; i < n && join.out; i++) {
 		int fd = open_mapped_file(pids[i]);
 		char name[64];
@@ -297,19 +295,16 @@ void collect_running_regions(struct region_collection *to, const int *pids, unsi
 		close(fd);
 	}
 	end_region_join(to, &join);
-	free_region_places(&places);
-	to->places = NULL;
+	free_region_places(&to->places);
 }
 
 void collect_region_results(struct region_collection *to, const char *path)
 {
 	struct region_join join = { 0 };
-	struct region_places places = { 0 };
 	struct dirent **names = NULL;
 	int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int n = scandir(path, &names, is_result, compare_results);
 
-	to->places = &places;
 	if (!to->is_summed)
 		join = begin_region_join(to);
 	for (int i = 0; i < n; i++) {
@@ -327,6 +322,5 @@ void collect_region_results(struct region_collection *to, const char *path)
 		close(folder);
 	if (!to->is_summed)
 		end_region_join(to, &join);
-	free_region_places(&places);
-	to->places = NULL;
+	free_region_places(&to->places);
 }

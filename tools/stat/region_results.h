@@ -3,6 +3,7 @@
 #ifndef PFM_STAT_REGION_RESULTS_H
 #define PFM_STAT_REGION_RESULTS_H
 
+#include "stat/region_places.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -28,7 +29,7 @@ struct region_collection {
 	const char *folder; /* ends with a slash: files of processes go there; NULL: to the text */
 	bool is_snapshot;   /* of running processes: their ends are not reported */
 	const struct region_command *command;
-	struct region_places *places;   /* of these processes; while they are collected */
+	struct region_places places;    /* of these processes; while they are collected */
 	struct pfm_region_results *sum; /* with @is_summed, of all processes; NULL: none */
 	bool is_summed;                 /* results are added up instead of written */
 	unsigned run;                   /* number of the run, for JSON; 0: the only one */
