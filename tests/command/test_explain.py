@@ -7,12 +7,14 @@ programs that wait, which no model changes; rules that claim something without e
 """
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
 import unittest
 
 from tap import main
+from waiting import wait_until
 
 PFM = os.environ.get("PFM", "pfm")
 RULES = os.path.join(os.environ.get("PERFMON_SOURCE", "."), "tools", "explain", "rules.py")
@@ -256,6 +258,16 @@ class Planted(unittest.TestCase):
                 self.check_place(answer["nodes"][-1], "division")
             self.assertEqual(runs, [2, 3])
 
+    def test_the_second_run_can_be_interrupted_as_the_first(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "signals")
+            shell = ("sh", "-c", "grep SigIgn /proc/self/status >>%s; exec %s division %s"
+                     % (path, BOTTLENECK, SECONDS))
+            explain(*shell, cpu="spr", model=make_model("spr", PROGRAMS["division"][0]))
+            with open(path, encoding="ascii") as f:
+                first, second = f.readlines()
+        self.assertEqual(first, second)
+
     def test_a_process_that_runs_is_explained(self):
         script = '"$0" division 60 & "$1" explain --json --timeout 1 -p $!; kill $!'
         with tempfile.NamedTemporaryFile("w", suffix=".model") as f:
@@ -302,6 +314,22 @@ class Software(unittest.TestCase):
         self.assertGreater(answer["seconds"], 0.9)
         for value in answer["evidence"]:
             self.assertTrue(("value" in value) != ("reason" in value), value)
+
+    def test_an_interrupt_ends_the_measurement_of_what_it_did_not_start(self):
+        def has_interrupt(pid):
+            """True once the command has chosen what an interrupt does."""
+            with open("/proc/%d/status" % pid, encoding="ascii") as f:
+                lines = dict(line.split(":\t", 1) for line in f if line.startswith("Sig"))
+            return (int(lines["SigCgt"], 16) | int(lines["SigIgn"], 16)) >> (signal.SIGINT - 1) & 1
+
+        with subprocess.Popen([PFM, "explain", "--json", "-p", str(os.getpid()), "--timeout", "30"],
+                              env=CLEAN, stdout=subprocess.PIPE, text=True,
+                              preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)) as p:
+            wait_until(lambda: has_interrupt(p.pid))
+            p.send_signal(signal.SIGINT)
+            answer = json.loads(p.stdout.read())
+        self.assertEqual(p.returncode, 0)
+        self.assertLess(answer["seconds"], 30)
 
     def test_the_speed_of_the_memory_is_measured_where_it_is_needed(self):
         answer, _ = explain("sleep", "0.3")

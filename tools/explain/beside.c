@@ -127,7 +127,7 @@ static bool sample_event(const pfm_ctx_t *ctx, const struct explain_target *t, c
 		const double end = read_clock() + t->seconds;
 
 		begin_sampler(&s, ctx, t, 0, event, SAMPLES_OF_WORK);
-		while (s.session && read_clock() < end)
+		while (s.session && !is_interrupted() && read_clock() < end)
 			wait_and_drain(&s);
 	}
 	end_sampler(&s, out);
@@ -139,7 +139,7 @@ void sample_node(pfm_ctx_t *ctx, const struct explain_target *target,
 {
 	char events[RATIO_PARTS_MAX][EVENT_TEXT_MAX], meaning[MEANING_MAX];
 
-	for (const char *at = rule->sample; *at; at += strspn(at, " ")) {
+	for (const char *at = rule->sample; *at && !is_interrupted(); at += strspn(at, " ")) {
 		const size_t len = strcspn(at, " ");
 
 		snprintf(meaning, sizeof(meaning), "%.*s", (int)len, at);

@@ -128,12 +128,17 @@ struct explain_target {
 #define LINES_METRIC "l3_misses/task_nanoseconds"
 #define CPUS_METRIC  "software::cpus_used"
 
+/* Makes an interrupt end measurements of processes and of the system. A program that is started
+ * gets it, too, and ends. */
+void catch_interrupts(void);
+bool is_interrupted(void);
 /* Measures the metrics of @e. Returns an exit status; that of the program is in *@status. */
 int measure_evidence(pfm_ctx_t *ctx, const struct explain_target *target,
                      struct explain_evidence *e, int *status);
 /* Measures the speed of the memory, unless it is known, and what share of it is used. */
 void measure_memory_use(struct explain_evidence *e);
-/* Samples the event that @rule names, in a further run of the program or for as long again. */
+/* Samples the event that @rule names, in a further run of the program or for as long again, unless
+ * there was an interrupt. */
 void sample_node(pfm_ctx_t *ctx, const struct explain_target *target,
                  const struct explain_rule *rule, struct explain_evidence *e);
 

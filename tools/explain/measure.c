@@ -48,6 +48,33 @@ static double read_clock(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
+/* ---- interrupts ------------------------------------------------------------------------------ */
+
+static volatile sig_atomic_t has_interrupt;
+
+static void note_interrupt(int number)
+{
+	(void)number;
+	has_interrupt = 1;
+}
+
+/* Programs that are started get back the default action, which a signal that is ignored would not
+ * have. */
+void catch_interrupts(void)
+{
+	const struct sigaction note = { .sa_handler = note_interrupt, .sa_flags = SA_RESTART };
+	struct sigaction before;
+
+	/* The caller may ignore interrupts, as nohup(1) does for SIGHUP. */
+	if (sigaction(SIGINT, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+		sigaction(SIGINT, &note, NULL);
+}
+
+bool is_interrupted(void)
+{
+	return has_interrupt;
+}
+
 /* ---- which metrics can be measured ----------------------------------------------------------- */
 
 bool is_metric_accepted(pfm_ctx_t *ctx, struct explain_value *v)
@@ -126,7 +153,8 @@ static bool has_ended(struct measurement *m, int *status)
 	return m->child.pid == 0;
 }
 
-/* Waits for the next reading, and reads samples meanwhile. False if the program ends. */
+/* Waits for the next reading, and reads samples meanwhile. False if the program ends, or without
+ * one after an interrupt. */
 static bool wait_interval(struct measurement *m, bool is_program, int *status)
 {
 	unsigned left = m->r.interval_ms;
@@ -135,7 +163,7 @@ static bool wait_interval(struct measurement *m, bool is_program, int *status)
 		const unsigned part = left < DRAIN_MS ? left : DRAIN_MS;
 		const struct timespec t = { 0, (long)part * 1000000 };
 
-		if (is_program && has_ended(m, status))
+		if (is_program ? has_ended(m, status) : is_interrupted())
 			return false;
 		nanosleep(&t, NULL);
 		drain_sampler(&m->work);
@@ -145,7 +173,7 @@ static bool wait_interval(struct measurement *m, bool is_program, int *status)
 	return true;
 }
 
-/* Reads until the program has ended, or for @seconds. */
+/* Reads until the program has ended, or for @seconds, but at least twice. */
 static void take_readings(struct measurement *m, bool is_program, double seconds, int *status)
 {
 	take_reading(&m->r);
@@ -153,7 +181,7 @@ static void take_readings(struct measurement *m, bool is_program, double seconds
 	       wait_interval(m, is_program, status))
 		take_reading(&m->r);
 	pfm_stop_session(m->r.s);
-	if (is_program)
+	if (is_program || m->r.n < 2)
 		take_reading(&m->r);
 }
 
@@ -327,7 +355,7 @@ static int measure_target(pfm_ctx_t *ctx, const struct explain_target *t, struct
 {
 	if (t->command && child_prepare(t->command, NULL, &m->child))
 		return EXIT_REFUSED;
-	signal(SIGINT, SIG_IGN); /* it ends the program, whose counts are explained */
+	catch_interrupts();
 	if (!open_target(ctx, t, m))
 		return EXIT_REFUSED;
 	m->r.begin = read_clock();

@@ -57,6 +57,7 @@ static int run_stat(char *const *command, char *list, char *path, int *status)
 		return EXIT_REFUSED;
 	}
 	free(words);
+	catch_interrupts();
 	waitpid(child.pid, status, 0);
 	return EXIT_DONE;
 }
