@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 #include <perfmon/perfmon.h>
 #include "common/json.h"
 
@@ -132,6 +133,10 @@ struct explain_target {
  * gets it, too, and ends. */
 void catch_interrupts(void);
 bool is_interrupted(void);
+/* Sets the processes that a session counts: the child @child that waits to be started, or those of
+ * @target if it is 0. */
+void set_counted_target(pfm_session_options_t *options, const struct explain_target *target,
+                        pid_t child);
 /* Measures the metrics of @e. Returns an exit status; that of the program is in *@status. */
 int measure_evidence(pfm_ctx_t *ctx, const struct explain_target *target,
                      struct explain_evidence *e, int *status);
@@ -142,15 +147,18 @@ void measure_memory_use(struct explain_evidence *e);
 void sample_node(pfm_ctx_t *ctx, const struct explain_target *target,
                  const struct explain_rule *rule, struct explain_evidence *e);
 
-/* ---- output (explain.c) ---------------------------------------------------------------------- */
+/* ---- output (answer.c) ----------------------------------------------------------------------- */
 
 void print_nodes(const struct explain_evidence *e, const char *target);
 void put_nodes(struct json *json, const struct explain_evidence *e, const char *target);
 void put_values(struct json *json, const struct explain_evidence *e);
+void print_explanation(const struct explain_evidence *e, const char *target);
+void put_explanation(const struct explain_evidence *e, const char *target);
 
 /* ---- regions (regions.c) --------------------------------------------------------------------- */
 
-/* True if a session of this machine accepts the metric of @v; else its reason is set. */
+/* True if a session of this machine accepts the metric of @v. A refusal becomes its reason; a
+ * metric that pfm explain computes itself gets none. */
 bool is_metric_accepted(pfm_ctx_t *ctx, struct explain_value *v);
 /* Explains each region of a program. Returns an exit status; that of the program is in *@status. */
 int explain_regions(pfm_ctx_t *ctx, const struct explain_target *target, const char *text,

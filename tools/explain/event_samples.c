@@ -1,75 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Facts that an answer needs beside the counts: the speed of the memory, and the places of an
- * event. */
+/* Samples the event that a rule names, after the counts. */
 #include "explain/readings.h"
 #include "explain/sites.h"
 #include "common/pfm.h"
 #include "stat/stat.h"
-#include "truth/speed.h"
 
 #include <fcntl.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { DRAIN_MS = 50, LINE_BYTES = 64 };
-
-/* ---- memory ---------------------------------------------------------------------------------- */
-
-/* Sets @v to the share of the memory's bytes that the lines are. A program that uses less than a
- * CPU could move as many in each moment that it runs. */
-static void compute_bandwidth_share(const struct explain_evidence *e, struct explain_value *v)
-{
-	const struct explain_value *lines = find_value(e, LINES_METRIC),
-				   *cpus = find_value(e, CPUS_METRIC);
-	double share_of_line;
-
-	if (!lines->is_known || !cpus->is_known) {
-		snprintf(v->reason, sizeof(v->reason), "%s",
-		         lines->is_known ? cpus->reason : lines->reason);
-		return;
-	}
-	share_of_line = 1e9 * LINE_BYTES / e->memory.bytes_a_second * fmax(1, cpus->value);
-	v->value = lines->value * share_of_line;
-	v->low = lines->low * share_of_line;
-	v->high = lines->high * share_of_line;
-	v->is_known = true;
-}
-
-void measure_memory_use(struct explain_evidence *e)
-{
-	for (size_t i = 0; i < e->n; i++) {
-		struct explain_value *v = &e->values[i];
-
-		if (strcmp(v->metric, BANDWIDTH_METRIC) != 0)
-			continue;
-		*v->reason = 0;
-		if (!e->memory.is_known) {
-			e->memory.is_measured = true;
-			e->memory.is_known = truth_measure_memory(&e->memory.nanoseconds,
-			                                          &e->memory.bytes_a_second);
-		}
-		if (e->memory.is_known)
-			compute_bandwidth_share(e, v);
-		else
-			snprintf(v->reason, sizeof(v->reason),
-			         "the speed of the memory cannot be measured here; --memory "
-			         "NS,GB/S");
-	}
-}
-
-/* ---- places ---------------------------------------------------------------------------------- */
-
-static double read_clock(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
+enum { DRAIN_MS = 50 };
 
 static void wait_and_drain(struct sampler *s)
 {
@@ -79,7 +22,7 @@ static void wait_and_drain(struct sampler *s)
 	drain_sampler(s);
 }
 
-/* Prepares the program; what it prints is left out, as its first run has printed it. */
+/* Prepares the program without its output, which its first run has printed. */
 static bool prepare_quiet_child(char *const *command, struct child *child)
 {
 	const int kept = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3),
@@ -124,10 +67,10 @@ static bool sample_event(const pfm_ctx_t *ctx, const struct explain_target *t, c
 	if (t->command) {
 		sample_program(ctx, t, event, &s);
 	} else {
-		const double end = read_clock() + t->seconds;
+		const uint64_t end = now_ns() + (uint64_t)(t->seconds * NS);
 
 		begin_sampler(&s, ctx, t, 0, event, SAMPLES_OF_WORK);
-		while (s.session && !is_interrupted() && read_clock() < end)
+		while (s.session && !is_interrupted() && now_ns() < end)
 			wait_and_drain(&s);
 	}
 	end_sampler(&s, out);
