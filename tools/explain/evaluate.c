@@ -64,7 +64,7 @@ static bool is_named(const struct explain_rule *rule, const char *name)
 	return strcmp(rule->node, name) == 0;
 }
 
-/* True of nodes about time without a CPU. */
+/* True if @rule is about time without a CPU. */
 static bool is_off_cpu_node(const struct explain_rule *rule)
 {
 	return is_named(rule, "no-cpu") || is_named(rule, "waiting") || is_named(rule, "locks") ||
@@ -117,8 +117,7 @@ static unsigned add_node(const struct explain_rule *rules, const struct explain_
 	return n;
 }
 
-/* True of a node after which the core is not explained: the program waits, or nobody can say that
- * it does not. */
+/* True if the core is not explained after @rule: the program waits, or may wait. */
 static bool is_waiting_node(const struct explain_rule *rule, const struct explain_evidence *e)
 {
 	const struct explain_value *queue = find_value(e, "run_queue");

@@ -29,7 +29,7 @@ enum {
 /* The threads that wait for a lock at a time, on average. */
 #define LOCK_METRIC "lock_waiters"
 
-/* What is measured, and by what: the session, and the samplers beside it. */
+/* A measurement: the session that counts, and the samplers. */
 struct measurement {
 	struct reading_series r;
 	struct event_ratios ratios;
@@ -40,12 +40,9 @@ struct measurement {
 	struct child child;
 };
 
-static double read_clock(void)
+static double compute_elapsed(const struct reading_series *r)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+	return (double)(now_ns() - r->begin) / NS;
 }
 
 /* ---- interrupts ------------------------------------------------------------------------------ */
@@ -77,12 +74,22 @@ bool is_interrupted(void)
 
 /* ---- which metrics can be measured ----------------------------------------------------------- */
 
+/* True for metrics that are computed here. */
+static bool is_own_metric(const char *name)
+{
+	return strcmp(name, QUEUE_METRIC) == 0 || strcmp(name, SWITCH_METRIC) == 0 ||
+	       strcmp(name, LOCK_METRIC) == 0 || strcmp(name, BANDWIDTH_METRIC) == 0 ||
+	       strchr(name, '/');
+}
+
 bool is_metric_accepted(pfm_ctx_t *ctx, struct explain_value *v)
 {
 	pfm_session_options_t options = PFM_INIT(options);
 	pfm_error_t error = PFM_INIT(error);
 	pfm_session_t *s;
 
+	if (is_own_metric(v->metric))
+		return false;
 	options.flags = PFM_SESSION_DRY_RUN;
 	if (pfm_open_session(&s, ctx, &options, &v->metric, 1, &error)) {
 		pfm_explain_error(ctx, v->metric, &error, v->reason, sizeof(v->reason));
@@ -92,20 +99,12 @@ bool is_metric_accepted(pfm_ctx_t *ctx, struct explain_value *v)
 	return true;
 }
 
-/* True for metrics that are computed here. */
-static bool is_own_metric(const char *name)
-{
-	return strcmp(name, QUEUE_METRIC) == 0 || strcmp(name, SWITCH_METRIC) == 0 ||
-	       strcmp(name, LOCK_METRIC) == 0 || strcmp(name, BANDWIDTH_METRIC) == 0 ||
-	       strchr(name, '/');
-}
-
 /* Lists the event of switches, the accepted metrics and the events of ratios. */
 static void choose_texts(pfm_ctx_t *ctx, struct explain_evidence *e, struct measurement *m)
 {
 	m->texts[m->n_texts++] = SWITCH_EVENT;
 	for (size_t i = 0; i < e->n; i++)
-		if (!is_own_metric(e->values[i].metric) && is_metric_accepted(ctx, &e->values[i])) {
+		if (is_metric_accepted(ctx, &e->values[i])) {
 			m->texts[m->n_texts] = e->values[i].metric;
 			m->index[m->n_texts++] = i;
 		}
@@ -139,7 +138,7 @@ static void take_reading(struct reading_series *r)
 	counts = r->counts + (size_t)r->n * r->n_counts;
 	for (unsigned i = 0; i < r->n_counts; i++)
 		counts[i] = (pfm_count_t){ .size = sizeof(*counts) };
-	r->seconds[r->n] = read_clock() - r->begin;
+	r->seconds[r->n] = compute_elapsed(r);
 	r->queued[r->n] = r->pid ? read_queue_time(r->pid) : 0;
 	r->locked[r->n] = r->pid ? count_lock_waiters(r->pid) : 0;
 	if (pfm_read_session(r->s, counts, r->n_counts) == PFMLIB_SUCCESS)
@@ -177,7 +176,7 @@ static bool wait_interval(struct measurement *m, bool is_program, int *status)
 static void take_readings(struct measurement *m, bool is_program, double seconds, int *status)
 {
 	take_reading(&m->r);
-	while ((is_program || read_clock() - m->r.begin < seconds) &&
+	while ((is_program || compute_elapsed(&m->r) < seconds) &&
 	       wait_interval(m, is_program, status))
 		take_reading(&m->r);
 	pfm_stop_session(m->r.s);
@@ -187,8 +186,7 @@ static void take_readings(struct measurement *m, bool is_program, double seconds
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-/* Subtracts two readings. A task that never ran in between has counted nothing, which is a count.
- */
+/* Subtracts two readings. The count of a task that never ran between them is 0, not unknown. */
 static void subtract_counts(const pfm_count_t *earlier, const pfm_count_t *later, int is_level,
                             pfm_count_t *out)
 {
@@ -230,8 +228,7 @@ static void take_value(const struct reading_series *r, const pfm_session_metric_
 	else if (m->state != PFM_METRIC_DEFINED)
 		snprintf(v->reason, sizeof(v->reason), "the program did too little to count");
 	else if (m->error < 0)
-		snprintf(v->reason, sizeof(v->reason),
-		         "the run was too short for an interval: let the program do more work");
+		snprintf(v->reason, sizeof(v->reason), TOO_SHORT);
 	v->is_known = !*v->reason;
 	v->value = m->value;
 	v->low = m->low;
@@ -327,6 +324,15 @@ static bool compute_values(const struct measurement *m, struct explain_evidence 
 
 /* ---- measuring ------------------------------------------------------------------------------- */
 
+void set_counted_target(pfm_session_options_t *options, const struct explain_target *target,
+                        pid_t child)
+{
+	options->pid = child ? child : target->pid;
+	options->flags = options->pid ? PFM_SESSION_INHERIT : PFM_SESSION_SYSTEM_WIDE;
+	if (child)
+		options->flags |= PFM_SESSION_ENABLE_ON_EXEC;
+}
+
 /* Opens the session, and samplers that need no counter of the PMU. */
 static bool open_target(const pfm_ctx_t *ctx, const struct explain_target *t, struct measurement *m)
 {
@@ -334,10 +340,7 @@ static bool open_target(const pfm_ctx_t *ctx, const struct explain_target *t, st
 	pfm_error_t error = PFM_INIT(error);
 	pid_t child = t->command ? m->child.pid : 0;
 
-	options.pid = child ? child : t->pid;
-	options.flags = options.pid ? PFM_SESSION_INHERIT : PFM_SESSION_SYSTEM_WIDE;
-	if (child)
-		options.flags |= PFM_SESSION_ENABLE_ON_EXEC;
+	set_counted_target(&options, t, child);
 	if (pfm_open_session(&m->r.s, ctx, &options, m->texts, m->n_texts, &error)) {
 		report_refusal(ctx, NULL, &error, WANTED_ANY);
 		return false;
@@ -358,7 +361,7 @@ static int measure_target(pfm_ctx_t *ctx, const struct explain_target *t, struct
 	catch_interrupts();
 	if (!open_target(ctx, t, m))
 		return EXIT_REFUSED;
-	m->r.begin = read_clock();
+	m->r.begin = now_ns();
 	pfm_start_session(m->r.s);
 	if (t->command && child_start(t->command, &m->child))
 		return EXIT_REFUSED;

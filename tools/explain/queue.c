@@ -14,12 +14,12 @@ enum {
 	CONTENDED = 2 /* the value of a lock for which threads wait: glibc's and Rust's */
 };
 
-/* What is read of a thread, whose folder in /proc is @path. */
+/* Reads a number of the thread whose folder in /proc is @path. */
 typedef double read_thread_fn(const char *path);
 
 static double read_tree(int pid, unsigned depth, read_thread_fn *read);
 
-/* That of thread @tid, and of the processes that it started. */
+/* Adds up the numbers of thread @tid and of the processes that it started. */
 static double read_thread(int pid, const char *tid, unsigned depth, read_thread_fn *read)
 {
 	char path[64], children[96];
@@ -55,7 +55,7 @@ static double read_tree(int pid, unsigned depth, read_thread_fn *read)
 	return sum;
 }
 
-/* Nanoseconds without a CPU. */
+/* Reads the nanoseconds in which the thread could run and had no CPU. */
 static double read_run_queue(const char *thread)
 {
 	char path[96];
@@ -84,7 +84,7 @@ static bool is_futex(long call)
 #endif
 }
 
-/* 1 if the thread waits for a lock. */
+/* Returns 1 if the thread waits for a lock, otherwise 0. */
 static double read_lock(const char *thread)
 {
 	char path[96], line[160] = "";

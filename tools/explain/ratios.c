@@ -121,7 +121,7 @@ void set_mean(struct explain_value *v, const double *numbers, unsigned n)
 	double error;
 
 	if (n < 2) {
-		snprintf(v->reason, sizeof(v->reason), "the run was too short for an interval");
+		snprintf(v->reason, sizeof(v->reason), TOO_SHORT);
 		return;
 	}
 	v->value = estimate_mean(numbers, n, &error);

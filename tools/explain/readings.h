@@ -18,7 +18,7 @@ struct reading_series {
 	double queued[READINGS_MAX]; /* seconds in which the tasks could run and had no CPU */
 	double locked[READINGS_MAX]; /* threads that waited for a lock at that moment */
 	pid_t pid;
-	double begin;
+	uint64_t begin; /* by now_ns() */
 	unsigned interval_ms;
 };
 
@@ -26,7 +26,7 @@ struct reading_series {
 
 enum { RATIOS_MAX = 8, RATIO_PARTS_MAX = 4, RATIO_TEXTS_MAX = 2 * RATIOS_MAX * RATIO_PARTS_MAX };
 
-/* A value "A/B": events that count A, above, and B, below. */
+/* A value "A/B": the events that count A, side 0, and those that count B, side 1. */
 struct event_ratio {
 	size_t value;            /* in the evidence */
 	unsigned first[2], n[2]; /* texts of the session */
@@ -49,6 +49,7 @@ void find_ratios(const pfm_ctx_t *ctx, struct explain_evidence *e, unsigned firs
 /* Computes the value of a ratio from the differences @rounds. */
 void compute_ratio(const struct reading_series *r, const pfm_count_t *rounds,
                    const struct event_ratio *ratio, struct explain_value *v);
+#define TOO_SHORT "the run was too short for an interval: let the program do more work"
 /* Sets a value to the mean of @n numbers, with its interval. */
 void set_mean(struct explain_value *v, const double *numbers, unsigned n);
 

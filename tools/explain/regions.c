@@ -26,7 +26,7 @@ static void list_accepted(pfm_ctx_t *ctx, struct explain_evidence *e, char list[
 	for (size_t i = 0; i < e->n; i++) {
 		struct explain_value *v = &e->values[i];
 
-		if (strchr(v->metric, '/') || !is_metric_accepted(ctx, v))
+		if (!is_metric_accepted(ctx, v))
 			continue;
 		at += (size_t)snprintf(list + at, LIST_MAX - at, "%s%s", at ? "," : "", v->metric);
 		if (at >= LIST_MAX)
@@ -138,7 +138,7 @@ static void put_region(struct json *json, const json_t *region, const struct exp
 	put_end(json, '}');
 }
 
-/* True of the line of a region; others are of a thread in it, or of the whole program. */
+/* True if @line is of a region; other lines are of a thread in it, or of the whole program. */
 static bool is_whole_region(const json_t *line)
 {
 	return json_is_string(json_object_get(line, "region")) &&
@@ -146,12 +146,11 @@ static bool is_whole_region(const json_t *line)
 }
 
 /* Explains each line of @results that is a region. */
-static unsigned explain_lines(FILE *results, struct explain_evidence *e, const char *text,
-                              struct json *json)
+static void explain_lines(FILE *results, struct explain_evidence *e, const char *text,
+                          struct json *json)
 {
 	char *line = NULL;
 	size_t size = 0;
-	unsigned n = 0;
 
 	while (getline(&line, &size, results) > 0) {
 		json_t *region = json_loads(line, 0, NULL);
@@ -162,12 +161,10 @@ static unsigned explain_lines(FILE *results, struct explain_evidence *e, const c
 				put_region(json, region, e, text);
 			else
 				print_region(region, e, text);
-			n++;
 		}
 		json_decref(region);
 	}
 	free(line);
-	return n;
 }
 
 static void explain_results(FILE *results, struct explain_evidence *e, const char *text,

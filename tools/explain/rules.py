@@ -11,7 +11,7 @@ OPTIONAL = ("sample",)
 
 
 class RuleError(Exception):
-    """What is wrong with a line."""
+    """A fault in a line, or in a node."""
 
 
 def quote(text):

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "explain/sites.h"
+#include "common/pfm.h"
 #include "common/sampling_session.h"
 #include "profile/profile.h"
 #include "profile/waits.h"
@@ -12,7 +13,7 @@
 #include <unistd.h>
 #include <perfmon/sampling.h>
 
-/* A prime: it is no multiple of the frequencies of clocks. */
+/* A prime number, so that samples do not keep step with periodic timers. */
 enum { SAMPLES_A_SECOND = 997 };
 
 /* ---- sampling -------------------------------------------------------------------------------- */
@@ -25,10 +26,7 @@ static pfm_session_t *open_session(const pfm_ctx_t *ctx, const struct explain_ta
 	pfm_session_t *session = NULL;
 
 	options.sampling = sampling;
-	options.pid = child ? child : target->pid;
-	options.flags = options.pid ? PFM_SESSION_INHERIT : PFM_SESSION_SYSTEM_WIDE;
-	if (child)
-		options.flags |= PFM_SESSION_ENABLE_ON_EXEC;
+	set_counted_target(&options, target, child);
 	if (pfm_open_session(&session, ctx, &options, &event, 1, &error))
 		return NULL;
 	if (has_sampling_event(session))
@@ -99,18 +97,15 @@ struct function_sum {
 	uint32_t place, line_place, address_place;
 };
 
-/* qsort() passes no argument on. */
-static const struct profile_place *sorted;
-
 static int compare_numbers(uint64_t a, uint64_t b)
 {
 	return a < b ? -1 : a > b;
 }
 
 /* By function, then by line. */
-static int compare_places(const void *a, const void *b)
+static int compare_places(const void *a, const void *b, void *places)
 {
-	const struct profile_place *x = &sorted[*(const uint32_t *)a],
+	const struct profile_place *sorted = places, *x = &sorted[*(const uint32_t *)a],
 				   *y = &sorted[*(const uint32_t *)b];
 
 	if (x->object != y->object)
@@ -126,10 +121,10 @@ static bool is_same_function(const struct profile_place *x, const struct profile
 	return x->object == y->object && x->function == y->function;
 }
 
-/* True for the kernel and for libraries in which programs wait without a reason of their own. */
+/* True for the kernel and the libraries through which programs wait. */
 static bool is_below_program(const char *object)
 {
-	const char *slash = strrchr(object, '/'), *name = slash ? slash + 1 : object;
+	const char *name = base_name(object);
 
 	return !*name || *name == '[' || strncmp(name, "libc.so", 7) == 0 ||
 	       strncmp(name, "libc-", 5) == 0 || strncmp(name, "libpthread", 10) == 0 ||
@@ -168,8 +163,7 @@ static bool weigh_places(const struct profile *p, enum sampler_kind kind, struct
 			scan->order[scan->n++] = i;
 			scan->total += scan->weights[i];
 		}
-	sorted = p->places;
-	qsort(scan->order, scan->n, sizeof(*scan->order), compare_places);
+	qsort_r(scan->order, scan->n, sizeof(*scan->order), compare_places, p->places);
 	return true;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where a program spends its events: samples, added up by function, line and instruction. */
+/* The places of a program with most samples: functions, lines and instructions. */
 #ifndef PFM_EXPLAIN_SITES_H
 #define PFM_EXPLAIN_SITES_H
 
