@@ -46,8 +46,7 @@ size_t truth_read_last_cache(void)
 	return l3 ? l3 : read_cache_size(2);
 }
 
-/* Four times the last cache, but not more than a kernel may have; 0 if that
- * does not leave the cache. */
+/* Four times the last cache, but not more than a kernel may have; 0 if a cache holds most of it. */
 static size_t choose_memory_size(size_t last)
 {
 	const size_t wanted = 4 * last < MEMORY_MOST ? 4 * last : MEMORY_MOST;

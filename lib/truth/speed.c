@@ -1,22 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The speed of the memory, by the kernels that use nothing else. */
 #include "truth/speed.h"
+#include "truth/kernels.h"
 #include "truth/streams.h"
-#include "truth/truth.h"
 
 #include <sched.h>
 #include <string.h>
-#include <time.h>
 
 enum { SPEED_RUNS = 3, SPEED_PASSES = 4, CHASE_TURNS = 20000 };
-
-static double read_seconds(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
 
 /* Nanoseconds of a dependent load that no cache holds; 0 if that cannot be measured. */
 static double measure_latency(void)
@@ -32,11 +23,12 @@ static double measure_latency(void)
 		n--;
 	}
 	for (unsigned i = 0; n && memory && i < SPEED_RUNS; i++) {
-		const double begin = read_seconds();
+		const double begin = truth_read_clock();
 		double each;
 
 		k->run(CHASE_TURNS, memory);
-		each = (read_seconds() - begin) * 1e9 / (k->does[TRUTH_LOADS].low * CHASE_TURNS);
+		each = (truth_read_clock() - begin) * 1e9 /
+		       (k->does[TRUTH_LOADS].low * CHASE_TURNS);
 		if (i == 0 || each < best)
 			best = each;
 	}

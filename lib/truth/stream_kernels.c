@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Kernels that move a known number of bytes. Their unit is a byte: a right count is 1 of the bytes
- * that a stream moves; a little more, because lines are fetched ahead and written back late. */
+/* Kernels that move a known number of bytes. Their unit is a byte: a right event counts 1 for each
+ * byte that a stream moves, and a little more, because lines are fetched ahead and written back
+ * late. */
 #include "truth/kernels.h"
 #include "truth/streams.h"
 
@@ -40,13 +41,13 @@ static bool leave_memory(unsigned long n, void *memory)
 	return run_stream(TRUTH_STREAM_IDLE, n);
 }
 
+/* Members that all streams have. */
+#define STREAM(function) .turns = 2, .run = (function), .account = read_moved, .is_stream = true
+
 static const struct truth_kernel streams[] = {
 	{ .name = "idle_memory",
 	  .about = "threads on all CPUs that leave the memory alone",
-	  .turns = 2,
-	  .run = leave_memory,
-	  .account = read_moved,
-	  .is_stream = true,
+	  STREAM(leave_memory),
 	  .is_idle = true,
 	  WITHIN(DRAM_READ_BYTES, 0, 0.05),
 	  WITHIN(DRAM_WRITE_BYTES, 0, 0.05),
@@ -54,20 +55,14 @@ static const struct truth_kernel streams[] = {
 	{ .name = "memory_reads",
 	  .about = "threads on all CPUs that read memory",
 	  .control = "idle_memory",
-	  .turns = 2,
-	  .run = read_memory,
-	  .account = read_moved,
-	  .is_stream = true,
+	  STREAM(read_memory),
 	  WITHIN(DRAM_READ_BYTES, 0.9, 1.3),
 	  WITHIN(DRAM_WRITE_BYTES, 0, 0.25),
 	  WITHIN(DRAM_BYTES, 0.9, 1.5) },
 	{ .name = "memory_writes",
 	  .about = "threads on all CPUs that write memory",
 	  .control = "memory_reads",
-	  .turns = 2,
-	  .run = write_memory,
-	  .account = read_moved,
-	  .is_stream = true,
+	  STREAM(write_memory),
 	  WITHIN(DRAM_READ_BYTES, 0, 1.4),
 	  WITHIN(DRAM_WRITE_BYTES, 0.8, 1.3),
 	  WITHIN(DRAM_BYTES, 0.8, 2.6) },

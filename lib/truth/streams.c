@@ -29,7 +29,7 @@ struct team {
 	unsigned n_ready, n_done, n_failed;
 };
 
-static double read_seconds(void)
+double truth_read_clock(void)
 {
 	struct timespec t;
 
@@ -65,14 +65,14 @@ static void write_part(volatile char *part, size_t size, uint64_t value)
 
 static void do_passes(const struct team *t, char *part)
 {
-	const double end = read_seconds() + t->idle_seconds;
+	const double end = truth_read_clock() + t->idle_seconds;
 
 	for (unsigned long i = 0; t->kind != TRUTH_STREAM_IDLE && i < t->passes; i++)
 		if (t->kind == TRUTH_STREAM_READ)
 			read_part(part, t->part);
 		else
 			write_part(part, t->part, i);
-	while (t->kind == TRUTH_STREAM_IDLE && read_seconds() < end)
+	while (t->kind == TRUTH_STREAM_IDLE && truth_read_clock() < end)
 		for (volatile unsigned i = 0; i < 1000; i++) {}
 }
 
@@ -159,10 +159,10 @@ static bool run_team(struct team *t, unsigned n, double *seconds)
 	while (started < n && !pthread_create(&threads[started], NULL, run_member, t))
 		started++;
 	wait_for(t, &t->n_ready, started);
-	begin = read_seconds();
+	begin = truth_read_clock();
 	set_state(t, started == n && !t->n_failed ? TEAM_GOES : TEAM_IS_CANCELLED);
 	wait_for(t, &t->n_done, started);
-	*seconds = read_seconds() - begin;
+	*seconds = truth_read_clock() - begin;
 	for (unsigned i = 0; i < started; i++)
 		pthread_join(threads[i], NULL);
 	return t->state == TEAM_GOES;

@@ -13,9 +13,9 @@ enum truth_stream {
 	TRUTH_STREAM_IDLE   /* as long as a read would take, without the memory */
 };
 
-/* Lets one thread on each CPU that the caller may use do @passes over its part of the memory, which
- * no cache holds. *@bytes: in all passes; *@seconds: that they took. False without memory or
- * threads. */
+/* Lets a thread for each CPU, at most 64, do @passes over its part of the memory, which no cache
+ * holds. The calling thread may run on all CPUs afterwards. *@bytes: in all passes; *@seconds: that
+ * they took. False without memory or threads. */
 bool truth_run_stream(enum truth_stream kind, unsigned long passes, double *bytes, double *seconds);
 
 #endif

@@ -46,7 +46,7 @@ struct deviation {
 	double error;
 };
 
-/* Computes the number that a kernel without the operation is compared with: the mean of the others.
+/* Computes the mean number of the kernels with the operation; one without it is compared with it.
  */
 static double mean_expected(const struct event_check *c)
 {
