@@ -38,8 +38,14 @@ NETBURST = ["use netburst.core"]
 
 def power(counters, general, at):
     """@at: the lowest of the four bits of a code that are the counter it must have."""
-    return ["use power.older", "counter 1..%d width=32" % counters, "feature counter_at=%d" % at,
-            "default on=1..%d" % general]
+    lines = ["use power.older", "counter 1..%d width=32" % counters, "feature counter_at=%d" % at,
+             "default on=1..%d" % general]
+    if general < counters:
+        lines += ["rule without_counter code=0/%#x on=1..%d \\" % (15 << at, general),
+                  '     "a code that names no counter has 1 to 4: counter 5 counts instructions, 6'
+                  ' clocks, with codes of their own" \\',
+                  '     "Linux arch/powerpc/perf/power5-pmu.c to power7-pmu.c, get_constraint"']
+    return lines
 
 
 def box(device, unit, whole=None):

@@ -140,6 +140,11 @@ static const struct set_answer answers[] = {
 	  FITS,
 	  { 0, 1, 2, 3, 31 },
 	  0 },
+	{ "m3", { "m3/event=0x3f1/", "m3/event=0x3f2/" }, FITS, { 2, 3 }, 0 },
+	{ "m4", { "m4/event=0x3f1/", "m4/event=0x11/" }, FITS, { 2, 0 }, 0 },
+	{ "power9", { "r3f1", "r3f2", "r3f3", "r3f4", "r500fa" }, FITS, { 1, 2, 3, 4, 5 }, 0 },
+	{ "power9", { "r3f1", "r3f2", "r3f3", "r3f4", "r3f5" }, REFUSED, { 0 }, 0x1f },
+	{ "power7", { "r3f1", "r3f2", "r3f3", "r3f4", "r3f5" }, REFUSED, { 0 }, 0x1f },
 	/* NVIDIA/NV-Kernels, pull request 383 */
 	{ "olympus", { "CPU_CYCLES" }, FITS, { 0 }, 0 },
 	/* POWER: Linux isa207_get_constraint, power9 group_constraint_mask */
