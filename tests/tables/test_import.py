@@ -1525,8 +1525,16 @@ class MadeUp(unittest.TestCase):
 
 
 def find_children(pid):
+    """The workers. A script that finds Python, such as pyenv's, has children of its own before."""
+    def is_python(child):
+        try:
+            with open("/proc/%s/comm" % child, encoding="utf-8") as f:
+                return f.read().startswith("python")
+        except OSError:
+            return False    # it has ended
+
     with open("/proc/%d/task/%d/children" % (pid, pid), encoding="ascii") as f:
-        return f.read().split()
+        return [child for child in f.read().split() if is_python(child)]
 
 
 def is_empty(group):
