@@ -15,11 +15,10 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "command.h"
 #include "tap.h"
 
 enum { SPINNERS = 3, HELD_MAX = 16, CHUNK = 200 };
-
-static char said[4 << 20];
 
 /* The events of a guest's emulator: events that are right, and one that stays at 0. */
 static const struct guest {
@@ -43,28 +42,7 @@ static const struct guest *guest;
 
 /* ---- the command ----------------------------------------------------------------------------- */
 
-/* Runs pfm check-events; false if it fails. */
-static bool check_events(const char *const *words)
-{
-	int status = -1, fd = open("/tmp/said", O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	pid_t pid = fork();
-	ssize_t n;
-
-	if (pid == 0) {
-		dup2(fd, 1);
-		dup2(fd, 2);
-		execv("/pfm", (char *const *)(uintptr_t)words);
-		_exit(127);
-	}
-	waitpid(pid, &status, 0);
-	n = pread(fd, said, sizeof(said) - 1, 0);
-	said[n > 0 ? n : 0] = '\0';
-	close(fd);
-	return WIFEXITED(status) && WEXITSTATUS(status) == 0;
-}
-
-#define CHECK(...)                                                                                 \
-	check_events((const char *const[]){ "pfm", "check-events", "--json", __VA_ARGS__, NULL })
+#define CHECK(...) RUN("check-events", "--json", __VA_ARGS__)
 
 /* True if the report judges @event as @judgement. */
 static bool is_judged(const char *event, const char *judgement)
@@ -147,7 +125,7 @@ static unsigned hold_counters(int held[HELD_MAX])
 
 static void check_alone(void)
 {
-	check(show_unless(CHECK(guest->right[0], guest->right[1], guest->right[2])),
+	check(show_unless(CHECK(guest->right[0], guest->right[1], guest->right[2]) == 0),
 	      "check-events ends well");
 	check_right("alone", NULL);
 	if (!guest->zero)
@@ -222,7 +200,7 @@ static int repeat(unsigned n)
 /* Prints the report in pieces that a console takes. */
 static int report(void)
 {
-	bool ok = CHECK("--all", "--emulator", "QEMU 7.2 (TCG)");
+	bool ok = CHECK("--all", "--emulator", "QEMU 7.2 (TCG)") == 0;
 
 	for (const char *at = said; *at; at += strnlen(at, CHUNK))
 		printf("REPORT %.*s\n", CHUNK, at);

@@ -20,6 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "session.h"
+#include "command.h"
 #include "guest/region_counts.h"
 #include "known_loop.h"
 
@@ -72,31 +73,7 @@ static uint64_t count_difference(unsigned i)
 
 /* ---- the command ----------------------------------------------------------------------------- */
 
-static char said[65536];
-
-/* Runs pfm and keeps what it prints; returns its exit status. */
-static int run_pfm(const char *const *words)
-{
-	int status = -1, fd = open("/tmp/said", O_RDWR | O_CREAT | O_TRUNC, 0600);
-	pid_t pid = fork();
-	ssize_t n;
-
-	if (pid == 0) {
-		dup2(fd, 1);
-		dup2(fd, 2);
-		execv("/pfm", (char *const *)(uintptr_t)words);
-		_exit(127);
-	}
-	waitpid(pid, &status, 0);
-	n = pread(fd, said, sizeof(said) - 1, 0);
-	said[n > 0 ? n : 0] = '\0';
-	close(fd);
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
-
-#define RUN(...) run_pfm((const char *const[]){ "pfm", __VA_ARGS__, NULL })
-
-/* Lines of what pfm printed that hold @text, as comments. */
+/* Prints the lines of the output that hold @text, as comments. */
 static void show_said(const char *text)
 {
 	for (char *line = said; *line;) {

@@ -23,8 +23,9 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "tap.h"
+#include "command.h"
 #include "known_loop.h"
+#include "tap.h"
 
 enum { PAGES = 1000, PARTS = 3, ROUNDS = 1000000, PER_ROUND = 4 };
 
@@ -108,36 +109,6 @@ static int run_program(const char *name, unsigned long n, unsigned k)
 }
 
 /* ---- the command ----------------------------------------------------------------------------- */
-
-static char said[262144];
-
-static pid_t start_pfm(const char *const *words, int fd)
-{
-	pid_t pid = fork();
-
-	if (pid == 0) {
-		dup2(fd, 1);
-		dup2(fd, 2);
-		execv("/pfm", (char *const *)(uintptr_t)words);
-		_exit(127);
-	}
-	return pid;
-}
-
-/* Runs pfm and keeps what it prints; returns its exit status. */
-static int run_pfm(const char *const *words)
-{
-	int status = -1, fd = open("/tmp/said", O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	ssize_t n;
-
-	waitpid(start_pfm(words, fd), &status, 0);
-	n = pread(fd, said, sizeof(said) - 1, 0);
-	said[n > 0 ? n : 0] = '\0';
-	close(fd);
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
-
-#define RUN(...) run_pfm((const char *const[]){ "pfm", __VA_ARGS__, NULL })
 
 /* Prints the output of pfm as comments after a failure. */
 static bool show_unless(bool ok)
