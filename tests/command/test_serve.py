@@ -349,13 +349,19 @@ class Server:
     def __init__(self, *words, program=(PFM, "serve"), **more):
         self.p = subprocess.Popen([*program, *words], stderr=subprocess.PIPE,
                                   stdout=subprocess.PIPE, **more)
-        self.said = []
+        self.said = []       # the lines of standard error that were read
+        self.skipped = []    # those of them that no wait_for() has returned
 
     def __enter__(self):
         return self
 
     def wait_for(self, text):
-        """The line of standard error that has @text; the service ends if it does not come."""
+        """The next line of standard error that has @text, or one before it that an earlier call has
+        skipped: the order of messages may change. The service ends if the line does not come."""
+        for line in self.skipped:
+            if text in line:
+                self.skipped.remove(line)
+                return line
         ending = threading.Timer(120, self.p.kill)
         ending.start()
         try:
@@ -363,6 +369,7 @@ class Server:
                 self.said.append(line.decode())
                 if text in self.said[-1]:
                     return self.said[-1]
+                self.skipped.append(self.said[-1])
         finally:
             ending.cancel()
         raise AssertionError("no '%s' in %s" % (text, self.said))
