@@ -156,8 +156,10 @@ class Machines(unittest.TestCase):
             words = [PFM, "pretend", "--cpu", cpu, "--", PFM, "serve", "-e", "cycles",
                      "--interval", "200", "--textfile", path]
             with subprocess.Popen(words, stderr=subprocess.DEVNULL) as p:
-                text = wait_until(lambda: read(path), "the file of the service")
-                p.terminate()
+                try:
+                    text = wait_until(lambda: read(path), "the file of the service")
+                finally:
+                    p.terminate()
         rank = re.search(r"(\d+) pretended", text)[1]
         self.assertRegex(text, r"perfmon_event_quality_rank\{event=\"cycles.* %s\n" % rank)
 

@@ -1205,10 +1205,12 @@ class Textfile(unittest.TestCase):
                 stderr=subprocess.DEVNULL,
             ) as p,
         ):
-            wait_until(self.read)
-            wait_until(lambda: socket.socket().connect_ex(("127.0.0.1", port)) == 0)
-            text = ask(("127.0.0.1", port), b"GET /metrics HTTP/1.0\r\n\r\n")[2]
-            p.terminate()
+            try:
+                wait_until(self.read)
+                wait_until(lambda: socket.socket().connect_ex(("127.0.0.1", port)) == 0)
+                text = ask(("127.0.0.1", port), b"GET /metrics HTTP/1.0\r\n\r\n")[2]
+            finally:
+                p.terminate()
         self.assertRegex(text, r"(?m)^perfmon_page_faults_total\{.*\} \d")
         self.assertRegex(text, r"(?m)^node_textfile_scrape_error 0$")
         # Its own process_ families are among its own; no family comes twice.

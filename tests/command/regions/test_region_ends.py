@@ -20,6 +20,7 @@ sys.path[:0] = [os.path.join(HERE, ".."), os.path.join(HERE, "..", ".."),
                 os.path.join(HERE, "..", "..", "support")]
 import tap  # noqa: E402
 from readable_copy import ReadableCopy  # noqa: E402
+from waiting import wait_until  # noqa: E402
 
 PFM = os.environ.get("PFM", "pfm")
 PROGRAM = os.path.join(os.environ.get("REGION_PROGRAMS", ""), "marked_ends")
@@ -224,8 +225,7 @@ class Ends(unittest.TestCase):
             ended.flush()
             with mmap.mmap(ended.fileno(), 4096, prot=mmap.PROT_READ) as shared:
                 def wait_for(n):
-                    while struct.unpack_from("Q", shared)[0] < n:
-                        self.assertIn(pfm.poll(), (None, -signal.SIGKILL))
+                    wait_until(lambda: struct.unpack_from("Q", shared)[0] >= n, "%d visits" % n)
 
                 with subprocess.Popen([*COUNT, PROGRAM, "forever", ended.name], env=env,
                                       stdout=subprocess.DEVNULL) as pfm:
@@ -233,8 +233,10 @@ class Ends(unittest.TestCase):
                     child = int(subprocess.run(["pgrep", "-P", str(pfm.pid)], check=True,
                                                capture_output=True, text=True).stdout)
                     pfm.kill()
-                wait_for(struct.unpack_from("Q", shared)[0] + 100)
-                os.kill(child, signal.SIGKILL)
+                try:
+                    wait_for(struct.unpack_from("Q", shared)[0] + 100)
+                finally:
+                    os.kill(child, signal.SIGKILL)
             left = [os.path.join(folder, name) for name in os.listdir(folder)]
             self.assertEqual(len(left), 1)
             os.utime(left[0], (0, 0))
