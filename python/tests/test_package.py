@@ -141,7 +141,8 @@ def test_every_function_of_the_library_is_used():
     unused -= {
         "pfm_print_plan_group", "pfm_read_metric_constant", "pfm_compute_counted_metric"
     }
-    # Objects share a Context, which Python's own references keep.
+    # Objects share a Context, which Python's own references keep. Only the command merges results of
+    # several processes, and renames their regions.
     unused -= {"pfm_ref_context", "pfm_add_region_results", "pfm_rename_region"}
     assert not unused, "give these a place in python/perfmon, or in the list above"
 

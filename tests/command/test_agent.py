@@ -120,8 +120,8 @@ class Agent(unittest.TestCase):
         self.assertEqual(os.listdir(self.folder), [])
 
     def test_variables_of_opentelemetry_are_read(self):
-        """Where, headers and compression; one for profiles counts more than one for all
-        signals."""
+        """They set the receiver, headers and compression. A variable for profiles wins over one
+        for all signals."""
         def pushed(url, **env):
             with Receiver(200) as r:
                 env = {name: value.replace("URL", r.url) for name, value in env.items()}

@@ -43,8 +43,8 @@ class Dashboard(unittest.TestCase):
                 yield os.path.basename(path), f.read()
 
     def compile(self, folder, boards):
-        """What Grafana's own types say of dashboards: "" if every field is known, and each value is
-        of its type."""
+        """The errors of Grafana's own types in dashboards: "" if every field is known, and each
+        value is of its type."""
         modules = os.path.join(install_schema(), "node_modules")
         types = modules + "/@grafana/schema/dist/types/raw/dashboard/x/types.gen"
         paths = []

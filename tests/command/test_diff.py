@@ -373,7 +373,7 @@ class Diff(unittest.TestCase):
             self.assertEqual(self.pfm("--normalize", wrong, "0.data", "1.data").returncode, 2)
 
     def write_visits(self, name, visits):
-        """What pfm record --regions writes: regions, each in the one before."""
+        """Writes the file that pfm record --regions makes beside a recording."""
         path = os.path.join(self.folder, "%d.data.regions" % name)
         self.addCleanup(lambda: os.path.exists(path) and os.unlink(path))
         with open(path, "w", encoding="utf-8") as f:

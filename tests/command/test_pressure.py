@@ -60,7 +60,7 @@ class Pressure(Files):
         self.assertEqual(machine[("kind", "full"), ("resource", "memory")], 0.001)
         self.assertEqual(value(f, name, resource="memory", kind="some", pod="pod-1"), 3)
         self.assertEqual(value(f, name, resource="memory", kind="full", pod="pod-1"), 0.25)
-        # What the kernel does not tell has no sample: io has no "full" here, pod-2 no pressure.
+        # Values that the kernel omits have no sample: io has no "full" here, pod-2 no pressure.
         self.assertEqual(len(f[name].samples), 5 + 2)
         self.assertEqual(value(f, "perfmon_cpu_quota_periods", pod="pod-1"), 40)
         self.assertEqual(value(f, "perfmon_cpu_throttled_periods", pod="pod-1"), 3)

@@ -91,8 +91,8 @@ def obstacle():
     return None if done.returncode == 0 else done.stderr.strip() or "pfm pretend fails"
 
 
-# Runs a program in a chroot whose root is no place of a mount: a folder with the folders of this
-# machine, whose mounts are shared. Then lists the folder outside of the chroot.
+# Runs a program in a chroot whose root is not a mount point: a folder in which the folders of this
+# machine are mounted, with shared propagation. Then lists the PMUs' folder outside of the chroot.
 CHROOT = """
 mount --make-rshared / && mount -t tmpfs base "$PWD" && cd "$PWD" && mkdir root && cd root || exit
 for entry in /*; do

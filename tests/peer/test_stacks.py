@@ -235,7 +235,6 @@ class Stacks(unittest.TestCase):
         # One frame of a few proves nothing: a program that ends early has a dozen.
         self.assertLessEqual(unexplained, max(1, MOST * frames))
 
-
     def compare_copies(self, name):
         frames, differing, more = compare_copies(
             *self.record(name, ["--call-graph", "dwarf", "-F", "300"]))

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* bottleneck NAME SECONDS: uses its time in one function, whose name and line pfm explain must
- * find. The functions do what they are called after as far as that is simple; counts of PMUs are
- * made up by the tests. */
+/* bottleneck NAME SECONDS: spends its time in one function, whose name and line pfm explain must
+ * find. The functions do roughly what their names say; the tests make up the counts of PMUs. */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -54,7 +53,7 @@ static void sleep_briefly(long nanoseconds)
 	nanosleep(&t, NULL); /* it holds the lock */
 }
 
-/* Its threads wait for each other's lock. */
+/* A thread that waits for the lock, which another one holds most of the time. */
 static void *take_lock(void *arg)
 {
 	while (read_seconds() < end_of_locks) {

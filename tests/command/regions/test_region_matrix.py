@@ -103,7 +103,7 @@ class Exports(unittest.TestCase):
         return done.stdout
 
     def summarize(self, folder, kind="summary"):
-        """What the script of PAPI makes of the files in @folder."""
+        """The report that PAPI's script computes from the files in @folder."""
         done = subprocess.run(["papi_hl_output_writer", "--source", folder, "--type", kind,
                                "--notation", "raw"],
                               capture_output=True, text=True, check=False, cwd=folder + "/..")

@@ -480,7 +480,6 @@ static int compare_sent_records(const void *a, const void *b)
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
-/* Records of equal times keep the order of the file. The expected order is that of qsort(). */
 /* Linux gives a sample of a software event the id and the time of another session's event, whose
  * clock may be another one: the sample follows the one before it. */
 static void times_of_other_clocks_disturb_no_order(void **state)
@@ -506,6 +505,7 @@ static void times_of_other_clocks_disturb_no_order(void **state)
 	}
 }
 
+/* Records of equal times keep the order of the file. The expected order is that of qsort(). */
 static void records_in_random_order_are_sorted(void **state)
 {
 	enum { SOME = 4000 };

@@ -175,7 +175,7 @@ static void counts_known_time_only(void **state)
 	assert_int_equal(pfmi_perf_read_process_time(session), 0);
 }
 
-/* Each event is read after 10 ms, in which its thread runs, until the test says that it is not. */
+/* The thread of an event runs for @number nanoseconds before each reading of the event. */
 static void run_while_reading(struct fake *f, struct fake_event *e)
 {
 	f->n_taken += (uint64_t)f->number;

@@ -120,7 +120,7 @@ static void each_control_exists_and_lacks_the_operation(void **state)
 	}
 }
 
-/* So many are promised for x86-64; other architectures lack some instructions. */
+/* Other architectures lack some of the instructions, so they have fewer kernels. */
 static void x86_64_has_at_least_60_kernels(void **state)
 {
 	size_t n;
@@ -219,7 +219,7 @@ static void a_biased_event_is_found_with_its_bias(void **state)
 	assert_string_equal(describe_judgement(&c.result, text), "biased by -5.99 %");
 }
 
-/* As one that is on one of two channels. */
+/* Such as a controller of one of two channels. */
 static void a_controller_that_counts_half_of_the_bytes_is_biased(void **state)
 {
 	unsigned seed = 1;

@@ -577,8 +577,8 @@ static void fork_tree(void)
 }
 
 /* The order of records that were all in the buffers before the first one was read. A CPU may write
- * records in another order than that of their times: they come as it wrote them, at the latest time
- * that it has had. */
+ * a record after one with a later time. The session keeps the order of writing, so each record
+ * counts with the latest time that its CPU has written so far. */
 struct record_order {
 	uint64_t latest[1024]; /* of each CPU */
 	uint64_t time;
@@ -774,7 +774,7 @@ static void reports_samples_out_of_order(void **state)
 
 /* ---- several buffers ------------------------------------------------------------------------- */
 
-/* What the records of all CPUs add up to. */
+/* Sums over the records of all CPUs. */
 struct cpus_seen {
 	struct record_order order;
 	uint64_t n, strange; /* samples; those with the id of another program's event */

@@ -77,7 +77,7 @@ static uint32_t read_operation(const char *bytes, size_t n)
 	return operation;
 }
 
-/* Where code is, and what registers it got, does not change what it does. */
+/* The address of code and the registers that it uses do not change its operation. */
 static void operations_of_instructions(void **state)
 {
 	(void)state;
