@@ -235,8 +235,10 @@ while time.process_time() < 0.6:
         return rows
 
     def test_intervals_cover_the_true_count(self):
-        """In 95 of 100 runs each; the errors of a group's events are equal. That 52 of 60 runs
-        or fewer have it by chance is an event of 3 in 1,000; beyond three intervals is none."""
+        """The interval of an event holds the true count in 95 of 100 runs. The errors of a group's
+        events are equal, so one event of each group is checked. By chance, 52 or fewer of 60
+        intervals hold it once in 100 times (binomial distribution), and no error is as large as
+        three intervals."""
         covered, widest = [0, 0], 0
         for seed in range(self.RUNS):
             rows = self.count(seed, "--rotate=5")

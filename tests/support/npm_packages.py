@@ -34,8 +34,9 @@ def install(name, *packages):
     os.makedirs(os.path.dirname(folder), exist_ok=True)
     with tempfile.TemporaryDirectory(dir=os.path.dirname(folder)) as new:
         done = subprocess.run(["npm", "install", "--no-audit", "--no-fund", "--ignore-scripts",
-                               "--fetch-retries", "1", "--prefix", new, *packages], capture_output=True, text=True,
-                              timeout=300, check=False, stdin=subprocess.DEVNULL)
+                               "--fetch-retries", "1", "--prefix", new, *packages],
+                              capture_output=True, text=True, timeout=300, check=False,
+                              stdin=subprocess.DEVNULL)
         if done.returncode:
             raise unittest.SkipTest("npm cannot install %s: %s" % (
                 " ".join(packages), (done.stderr.strip().splitlines() or ["no reason"])[-1]))
