@@ -23,7 +23,7 @@ sys.path[:0] = [TESTS, os.path.join(TESTS, "support")]
 sys.dont_write_bytecode = True
 import tap  # noqa: E402
 from protobuf import fields, packed  # noqa: E402
-from test_otlp import Receiver  # noqa: E402
+from test_otlp import Receiver, decompress  # noqa: E402
 from test_serve import PFM  # noqa: E402
 from waiting import wait_until  # noqa: E402
 
@@ -39,11 +39,6 @@ def find(message, *path):
     for number in path:
         found = [v for m in found for n, v in fields(m) if n == number]
     return found
-
-
-def plain(body):
-    """A body without its compression, which a build without zlib lacks."""
-    return gzip.decompress(body) if body.startswith(b"\x1f\x8b") else body
 
 
 def resource_of(body):
@@ -103,7 +98,7 @@ class Agent(unittest.TestCase):
                                       "--label", "service.name=shop"))
             self.assertEqual(len(r.got), 2)
         for path, headers, sent in r.got:
-            body = plain(sent)
+            body = decompress(sent)
             self.assertEqual(headers.get("Content-Encoding"), "gzip" if body != sent else None)
             self.assertEqual((path, headers["Content-Type"]), (OTLP, "application/x-protobuf"))
             resource = resource_of(body)
@@ -204,7 +199,7 @@ class Agent(unittest.TestCase):
         finally:
             for path in (group, pod, os.path.dirname(pod)):
                 wait_until(lambda path=path: not os.path.exists(path) or not self.remove(path))
-        own = [s for _, _, body in r.got for s in samples_of(plain(body))
+        own = [s for _, _, body in r.got for s in samples_of(decompress(body))
                if s["process.pid"] == busy.pid]
         self.assertTrue(own)
         if "linux.cgroup" not in own[0]:

@@ -66,6 +66,11 @@ class Receiver(HttpServer):
         wait_until(lambda: len(self.got) >= n, "%d requests come" % n)
 
 
+def decompress(body):
+    """A body without its compression, which a build without zlib lacks."""
+    return gzip.decompress(body) if body.startswith(b"\x1f\x8b") else body
+
+
 def decode(body, headers):
     """The text of protoc --decode as nested lists of (name, text or list)."""
     if headers.get("Content-Encoding") == "gzip":
