@@ -141,10 +141,12 @@ class Agent(unittest.TestCase):
             OTEL_EXPORTER_OTLP_PROFILES_HEADERS="api-key=right")
         self.assertEqual((path, headers["api-key"]), ("/whole", "right"))
         self.assertEqual(pushed(None, OTEL_EXPORTER_OTLP_HEADERS="api-key=x")[1]["api-key"], "x")
-        for name, value in ("ENDPOINT", "localhost"), ("PROFILES_TIMEOUT", "soon"):
+        for name, value in (("ENDPOINT", "localhost"), ("PROFILES_TIMEOUT", "soon"),
+                            ("HEADERS", "s3cret"), ("PROFILES_HEADERS", "s3cret")):
             err = self.end(self.start("env", env={**os.environ,
                                                   "OTEL_EXPORTER_OTLP_" + name: value}), 1)
-            self.assertIn("pfm agent: OTEL_EXPORTER_OTLP_%s: expected" % name.split("_")[-1], err)
+            self.assertIn("pfm agent: OTEL_EXPORTER_OTLP_%s: expected" % name, err)
+            self.assertNotIn("s3cret", err)
 
     def test_pyroscope(self):
         """pprof, with labels in the name of the application."""

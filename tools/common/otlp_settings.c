@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the variables of OpenTelemetry's exporters say. A variable for one signal counts more than
- * the one for all signals; an empty one is as if it were not set. */
+/* Reads the variables of OpenTelemetry's exporters. A variable for one signal overrides the one for
+ * all signals; an empty one is ignored. */
 #include "common/otlp_settings.h"
 
 #include <stdio.h>
@@ -27,8 +27,8 @@ static const char *get_own_variable(const struct otlp_signal *signal, const char
 	return get_set(whole);
 }
 
-/* The value of OTEL_EXPORTER_OTLP_METRICS_@name, for metrics, or else of OTEL_EXPORTER_OTLP_@name;
- * NULL if neither is set. */
+/* The value of the signal's own variable @name, or of the one for all signals; NULL if neither is
+ * set. */
 static const char *get_variable(const struct otlp_signal *signal, const char *name)
 {
 	const char *value = get_own_variable(signal, name);
@@ -38,14 +38,17 @@ static const char *get_variable(const struct otlp_signal *signal, const char *na
 	return value ? value : get_set(whole);
 }
 
+/* Names the variable that is set. Its value may be a secret. */
 static int refuse(const struct otlp_signal *signal, const char *name, const char *expected)
 {
-	fprintf(stderr, "%s: OTEL_EXPORTER_OTLP_%s: expected %s\n", signal->program, name,
-	        expected);
+	const bool is_own = get_own_variable(signal, name);
+
+	fprintf(stderr, "%s: OTEL_EXPORTER_OTLP_%s%s%s: expected %s\n", signal->program,
+	        is_own ? signal->name : "", is_own ? "_" : "", name, expected);
 	return EXIT_REFUSED;
 }
 
-/* The endpoint of all signals is completed by the path of the signal, its own is whole. */
+/* The signal's path is appended to the endpoint of all signals, not to its own endpoint. */
 static int read_endpoint(struct otlp_settings *o)
 {
 	const char *whole = get_own_variable(o->signal, "ENDPOINT"),
@@ -75,6 +78,14 @@ static int read_timeout(struct otlp_settings *o)
 	               : refuse(o->signal, "TIMEOUT", "milliseconds, 1 to 600000");
 }
 
+/* Lets read_otlp_settings() refuse wrong headers before anything is sent. */
+static bool accept_header(void *arg, const char *header)
+{
+	(void)arg;
+	(void)header;
+	return true;
+}
+
 int read_otlp_settings(const struct otlp_signal *signal, const char *url, struct otlp_settings *o)
 {
 	const char *compression = get_variable(signal, "COMPRESSION"),
@@ -97,7 +108,7 @@ int read_otlp_settings(const struct otlp_signal *signal, const char *url, struct
 	o->certificate = get_variable(signal, "CLIENT_CERTIFICATE");
 	o->key = get_variable(signal, "CLIENT_KEY");
 	o->headers = get_variable(signal, "HEADERS");
-	return EXIT_DONE;
+	return visit_otlp_headers(o, accept_header, NULL);
 }
 
 static char *trim_blanks(char *text)

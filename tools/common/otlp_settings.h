@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Where and how OTLP is sent, from an option and from the variables of OpenTelemetry's
- * exporters. */
+/* Settings of a sender of OTLP: its endpoint, headers, certificates and compression, from an option
+ * and from the variables of OpenTelemetry's exporters. */
 #ifndef PFM_OTLP_SETTINGS_H
 #define PFM_OTLP_SETTINGS_H
 
 #include <stdbool.h>
 #include "common/http_url.h"
 
-/* What is sent. */
+/* A signal of OpenTelemetry: metrics or profiles. */
 struct otlp_signal {
-	const char *program; /* beginning of messages */
-	const char *name;    /* in variables: "METRICS" */
+	const char *program; /* named in messages */
+	const char *name;    /* in names of variables: "METRICS" */
 	const char *path;    /* of a receiver: "/v1/metrics" */
 };
 
@@ -25,8 +25,8 @@ struct otlp_settings {
 	bool has_gzip;
 };
 
-/* @url: the value of the option; "env" takes the endpoint from the variables. Returns an exit
- * status, after an error message. */
+/* Reads the settings of @signal, and refuses wrong ones. @url: the value of the option; "env" takes
+ * the endpoint from the variables. Returns an exit status, after an error message. */
 int read_otlp_settings(const struct otlp_signal *signal, const char *url, struct otlp_settings *o);
 /* Calls @each with each header, "name: value". Returns an exit status, after an error message. */
 int visit_otlp_headers(const struct otlp_settings *o, bool (*each)(void *arg, const char *header),
