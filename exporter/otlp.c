@@ -88,36 +88,19 @@ static uint64_t read_system_clock(void)
 	return (uint64_t)t.tv_sec * NS + (uint64_t)t.tv_nsec;
 }
 
-static bool add_header(void *arg, const char *header)
-{
-	struct serve_otlp *o = arg;
-	struct curl_slist *more = curl.curl_slist_append(o->headers, header);
-
-	o->headers = more ? more : o->headers;
-	return more;
-}
-
-/* Sets a file of the settings. False without memory. */
-static bool set_file(const struct serve_otlp *o, CURLoption option, const char *path)
-{
-	return !path || !curl.curl_easy_setopt(o->easy, option, path);
-}
-
 static bool set_options(struct serve_otlp *o)
 {
-	return add_header(o, "Content-Type: application/x-protobuf") && add_header(o, "Expect:") &&
-	       (!o->settings.has_gzip || add_header(o, "Content-Encoding: gzip")) &&
+	return add_curl_header(&o->headers, "Content-Type: application/x-protobuf") &&
+	       add_curl_header(&o->headers, "Expect:") &&
+	       (!o->settings.has_gzip || add_curl_header(&o->headers, "Content-Encoding: gzip")) &&
 	       !curl.curl_easy_setopt(o->easy, CURLOPT_URL, o->url) &&
 	       !curl.curl_easy_setopt(o->easy, CURLOPT_HTTPHEADER, o->headers) &&
 	       !curl.curl_easy_setopt(o->easy, CURLOPT_NOSIGNAL, 1L) &&
-	       !curl.curl_easy_setopt(o->easy, CURLOPT_TIMEOUT_MS, o->settings.timeout_ms) &&
 	       !curl.curl_easy_setopt(o->easy, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_MS) &&
 	       !curl.curl_easy_setopt(o->easy, CURLOPT_ERRORBUFFER, o->error) &&
 	       !curl.curl_easy_setopt(o->easy, CURLOPT_USERAGENT, "perfmon/" PERFMON_VERSION) &&
 	       !curl.curl_easy_setopt(o->easy, CURLOPT_WRITEFUNCTION, ignore_curl_answer) &&
-	       set_file(o, CURLOPT_CAINFO, o->settings.authority) &&
-	       set_file(o, CURLOPT_SSLCERT, o->settings.certificate) &&
-	       set_file(o, CURLOPT_SSLKEY, o->settings.key);
+	       apply_curl_settings(o->easy, &o->settings);
 }
 
 int open_otlp(struct serve *s)
@@ -137,7 +120,7 @@ int open_otlp(struct serve *s)
 	rc = read_otlp_settings(&metrics_signal, s->otlp_url, &o->settings);
 	o->settings.has_gzip &= have_gzip;
 	if (rc == EXIT_DONE)
-		rc = visit_otlp_headers(&o->settings, add_header, o);
+		rc = visit_otlp_headers(&o->settings, add_curl_header, &o->headers);
 	if (rc != EXIT_DONE)
 		return rc;
 	o->url = complete_url(o->settings.url);

@@ -24,6 +24,27 @@ bool load_curl(void)
 	return all;
 }
 
+bool add_curl_header(void *list, const char *header)
+{
+	struct curl_slist **headers = list, *more = curl.curl_slist_append(*headers, header);
+
+	*headers = more ? more : *headers;
+	return more;
+}
+
+static bool set_file(CURL *easy, CURLoption option, const char *path)
+{
+	return !path || !curl.curl_easy_setopt(easy, option, path);
+}
+
+bool apply_curl_settings(CURL *easy, const struct otlp_settings *o)
+{
+	return !curl.curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, o->timeout_ms) &&
+	       set_file(easy, CURLOPT_CAINFO, o->authority) &&
+	       set_file(easy, CURLOPT_SSLCERT, o->certificate) &&
+	       set_file(easy, CURLOPT_SSLKEY, o->key);
+}
+
 bool is_curl_answer_page(CURL *easy)
 {
 	const char *type = NULL;

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <curl/curl.h>
+#include "common/otlp_settings.h"
 
 /* The functions that the command calls. */
 #define CURL_FUNCTIONS(CALL)                                                                       \
@@ -39,6 +40,10 @@ extern struct curl_library curl;
 
 /* Loads the library. False if it is missing, or older than these functions. */
 bool load_curl(void);
+/* Appends a header to the struct curl_slist * at @list. False without memory. */
+bool add_curl_header(void *list, const char *header);
+/* Sets timeout and certificates of the request. False without memory. */
+bool apply_curl_settings(CURL *easy, const struct otlp_settings *o);
 /* True if the answer is a page: the server has a user interface where a receiver was expected,
  * which answers every path with status 200. */
 bool is_curl_answer_page(CURL *easy);

@@ -14,38 +14,24 @@
 
 enum { REQUEST_MS = 30000, CONNECT_MS = 3000 };
 
-static bool add_header(void *arg, const char *header)
-{
-	struct curl_slist **list = arg, *more = curl.curl_slist_append(*list, header);
-
-	*list = more ? more : *list;
-	return more;
-}
-
-/* The headers of a request. False without memory, or after a message. */
+/* Makes the headers of a request. False without memory. */
 static bool make_headers(const struct pushed_file *f, struct curl_slist **list)
 {
 	char type[128];
 
 	snprintf(type, sizeof(type), "Content-Type: %s", f->type);
-	return add_header(list, type) && add_header(list, "Expect:") &&
+	return add_curl_header(list, type) && add_curl_header(list, "Expect:") &&
 	       (!f->settings ||
-	        ((!f->settings->has_gzip || add_header(list, "Content-Encoding: gzip")) &&
-	         visit_otlp_headers(f->settings, add_header, list) == 0));
+	        ((!f->settings->has_gzip || add_curl_header(list, "Content-Encoding: gzip")) &&
+	         visit_otlp_headers(f->settings, add_curl_header, list) == 0));
 }
 
-static void set_text(CURL *easy, CURLoption option, const char *text)
+static bool set_request(CURL *easy, const struct pushed_file *f, const struct curl_slist *headers)
 {
-	if (text)
-		curl.curl_easy_setopt(easy, option, text);
-}
-
-static void set_settings(CURL *easy, const struct otlp_settings *o)
-{
-	curl.curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, o ? o->timeout_ms : (long)REQUEST_MS);
-	set_text(easy, CURLOPT_CAINFO, o ? o->authority : NULL);
-	set_text(easy, CURLOPT_SSLCERT, o ? o->certificate : NULL);
-	set_text(easy, CURLOPT_SSLKEY, o ? o->key : NULL);
+	return !curl.curl_easy_setopt(easy, CURLOPT_URL, f->url) &&
+	       !curl.curl_easy_setopt(easy, CURLOPT_HTTPHEADER, headers) &&
+	       !curl.curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)REQUEST_MS) &&
+	       (!f->settings || apply_curl_settings(easy, f->settings));
 }
 
 static CURLcode send_file(CURL *easy, FILE *file, long *status)
@@ -101,13 +87,9 @@ enum push_result push_file(const struct pushed_file *f, char *why, unsigned size
 	easy = curl.curl_easy_init();
 	file = fopen(f->path, "re");
 	snprintf(why, size, "out of memory");
-	if (easy && file && make_headers(f, &headers)) {
-		CURLcode rc;
+	if (easy && file && make_headers(f, &headers) && set_request(easy, f, headers)) {
+		const CURLcode rc = send_file(easy, file, &status);
 
-		curl.curl_easy_setopt(easy, CURLOPT_URL, f->url);
-		curl.curl_easy_setopt(easy, CURLOPT_HTTPHEADER, headers);
-		set_settings(easy, f->settings);
-		rc = send_file(easy, file, &status);
 		result = judge_answer(easy, rc, status, why, size);
 	}
 	if (file)
