@@ -151,6 +151,14 @@ class Files(unittest.TestCase):
             self.assertEqual((done.returncode, done.stderr), (0, ""))
             self.assertFalse(os.path.exists(other))
 
+    def test_failures_name_the_file(self):
+        with tempfile.TemporaryDirectory() as root:
+            path = os.path.join(root, "sys/bus/event_source/pretended")
+            os.makedirs(path)
+            done = run(PFM, "pretend", "--cpu", "skl", "--root", root)
+            self.assertEqual((done.returncode, done.stderr),
+                             (1, f"pfm pretend: {path}: Is a directory\n"))
+
     def test_capabilities_are_those_of_linux(self):
         """Names: arch/x86/events/intel/core.c; slots: the width of the core, drivers/perf."""
         wanted = {"skl": {"pmu_name": "skylake", "max_precise": "0"},

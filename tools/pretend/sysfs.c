@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include "common/pfm.h"
 #include "pretend/generic.h"
 #include "pretend/recorded.h"
 #include "pretend/tree.h"

@@ -108,7 +108,7 @@ void put_file_bytes(struct tree *t, const char *folder, const char *name, const 
 	if (unlinkat(t->folder, name, 0) == 0 || errno == ENOENT)
 		fd = openat(t->folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
 		            0644);
-	snprintf(where, sizeof(where), "%.3000s/%.1000s", folder, name);
+	snprintf(where, sizeof(where), "%.3000s%s%.1000s", folder, *folder ? "/" : "", name);
 	if (fd < 0 || write(fd, bytes, n) != (ssize_t)n)
 		fail(t, where);
 	if (fd >= 0)

@@ -13,11 +13,11 @@ struct tree {
 	int folder;                      /* the folder of the last file; -1: none */
 	char folder_path[TREE_PATH_MAX]; /* below the base */
 	int error;                       /* the first errno */
-	char where[TREE_PATH_MAX];       /* what it belongs to, below the base */
+	char where[TREE_PATH_MAX];       /* the file or folder of the error, below the base */
 };
 
-/* Opens the folder @path, which is made if it is not there, and all above it. Symbolic links of
- * this path are followed. */
+/* Opens the folder @path; makes it, and all above it, if they are missing. Symbolic links of this
+ * path are followed. */
 void begin_tree(struct tree *t, const char *path);
 /* Makes the folder @path below the base the new base. */
 void descend_tree(struct tree *t, const char *path);
