@@ -65,10 +65,7 @@ int apply_matches(struct diff *d)
 		        profile_format_line(d->matches[i].text, line));
 		return EXIT_REFUSED;
 	}
-	if (!d->n_matches || collect_rows_again(d))
-		return EXIT_DONE;
-	report_no_memory();
-	return EXIT_REFUSED;
+	return !d->n_matches || collect_rows_again(d) ? EXIT_DONE : report_no_memory();
 }
 
 void rename_function(const struct diff *d, unsigned run, const char **object, const char **function)

@@ -7,8 +7,8 @@
 
 /* Adds the functions of --match, OLD=NEW. False without memory. */
 bool add_match(struct diff *d, const char *text);
-/* Finds the functions of all matches in the rows, which are then collected anew. EXIT_DONE, or
- * EXIT_REFUSED with everything said. */
+/* Finds the functions of all matches in the rows, and collects the rows again. EXIT_DONE, or
+ * EXIT_REFUSED after a message. */
 int apply_matches(struct diff *d);
 /* Replaces the names of a function of recording @run by those of the new side. */
 void rename_function(const struct diff *d, unsigned run, const char **object,
@@ -17,8 +17,9 @@ void rename_function(const struct diff *d, unsigned run, const char **object,
 /* Finds functions that one side alone has and whose code is alike. False without memory. (offers.c)
  */
 bool find_offers(struct diff *d);
-/* Print those of @event as text, and all as JSON. */
+/* Prints the offers of @event as text. */
 void put_offers(const struct diff *d, uint32_t event);
+/* Prints all offers as JSON. */
 void put_offers_json(const struct diff *d);
 /* Describes an offer in a line. */
 enum { OFFER_LINE = 2 * NAME_LINE + 200 };

@@ -102,9 +102,11 @@ static void free_shapes(struct candidates *c)
 
 static double get_limit(const struct code_shape *a, const struct code_shape *b)
 {
-	size_t n = a->n < b->n ? a->n : b->n;
+	const size_t operations = (a->n < b->n ? a->n : b->n) - 1; /* pairs have the edges */
 
-	return n <= OPERATIONS_MIN ? INFINITY : n <= OPERATIONS_MANY ? ALIKE_FEW : ALIKE;
+	return operations < OPERATIONS_MIN    ? INFINITY
+	       : operations < OPERATIONS_MANY ? ALIKE_FEW
+	                                      : ALIKE;
 }
 
 /* The candidate of @others whose code is most like that of @c; *@second: how much the next one is.

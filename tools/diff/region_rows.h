@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include "diff/rows.h"
 
-/* Of the file beside a recording that has the visits of its regions. */
+/* End of the name of the file beside a recording that has the visits of its regions. */
 #define REGIONS_SUFFIX ".regions"
 
 /* A metric of a region in one run. */

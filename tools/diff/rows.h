@@ -115,7 +115,7 @@ void free_diff_recordings(struct diff *d);
 
 /* Adds up the places of all recordings by their names, as rows. False without memory. */
 bool collect_rows(struct diff *d);
-/* Does so again, as d->matches have been found. */
+/* Adds them up again, by the names that d->renamed and d->matches give them. */
 bool collect_rows_again(struct diff *d);
 /* True if the row is of a function that only side @side has. */
 bool is_row_of_one_side(const struct diff_row *row, unsigned side);

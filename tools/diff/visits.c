@@ -9,7 +9,7 @@
 #include "diff/region_rows.h"
 
 #define UNIT       " visit"
-#define ANY_REGION "region" /* the only one, unless a region is called so */
+#define ANY_REGION "region" /* the only region, unless one has this name */
 
 enum { PATH_SIZE = 4096 };
 
@@ -41,23 +41,22 @@ static bool is_repeated(const struct region_values *v, size_t i)
 	return false;
 }
 
-/* The region that is meant, if it is not named: the only one. NULL: there are several, or none. */
-static const char *find_only_region(const struct region_values *v)
+static bool has_one_region(const struct region_values *v)
 {
 	for (size_t i = 1; i < v->n; i++)
 		if (strcmp(v->at[i].region, v->at[0].region) != 0)
-			return NULL;
-	return v->n ? v->at[0].region : NULL;
+			return false;
+	return v->n > 0;
 }
 
-/* The visits of the region in all processes, whatever region it was entered in. */
+/* Adds up the visits of the region in all processes, also inside of other regions. */
 static double add_visits_of(const struct region_values *v, const char *unit)
 {
-	const char *only = is_region(ANY_REGION, unit) ? find_only_region(v) : NULL;
+	const bool takes_any = is_region(ANY_REGION, unit) && has_one_region(v);
 	double sum = 0;
 
 	for (size_t i = 0; i < v->n; i++)
-		if (v->at[i].is_total && (only || is_region(v->at[i].region, unit)))
+		if (v->at[i].is_total && (takes_any || is_region(v->at[i].region, unit)))
 			sum += v->at[i].sum;
 	return sum;
 }

@@ -7,8 +7,8 @@
 
 /* Is @unit "NAME visit"? */
 bool is_visit_unit(const char *unit);
-/* Reads the visits of the region that d->divisor_event names. EXIT_DONE, or EXIT_REFUSED with
- * everything said. */
+/* Reads the visits of the region that d->divisor_event names. EXIT_DONE, or EXIT_REFUSED
+ * after a message. */
 int read_visits(struct diff *d);
 
 #endif

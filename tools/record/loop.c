@@ -213,7 +213,7 @@ int record_until_end(struct recorder *job)
 	status = begin_visits(&job->visits);
 	if (job->command && status == EXIT_DONE)
 		status = child_prepare(job->command, &before, &job->child);
-	inherit_visits(&job->visits, job->child.pid);
+	clear_visit_variables(&job->visits, job->child.pid);
 	if (status == EXIT_DONE)
 		status = open_record_session(job);
 	catch_signals();

@@ -41,7 +41,7 @@ int begin_visits(struct region_visits *v)
 	return EXIT_DONE;
 }
 
-void inherit_visits(struct region_visits *v, pid_t pid)
+void clear_visit_variables(struct region_visits *v, pid_t pid)
 {
 	v->pid = pid;
 	for (size_t i = 0; v->is_wanted && i < sizeof(variables) / sizeof(variables[0]); i++)

@@ -11,14 +11,14 @@
 struct region_visits {
 	bool is_wanted;
 	struct region_folder folder;
-	char interfaces[128]; /* whose marks are regions, too */
+	char interfaces[128]; /* names of those whose marks are regions, too */
 	pid_t pid;            /* of the command */
 };
 
 /* Sets the environment in which the command counts its visits. Returns an exit status. */
 int begin_visits(struct region_visits *v);
-/* Restores the environment; the command is process @pid. */
-void inherit_visits(struct region_visits *v, pid_t pid);
+/* Removes these variables once the command, process @pid, has inherited them. */
+void clear_visit_variables(struct region_visits *v, pid_t pid);
 /* Writes the visits of @command beside the recording at @path. Returns an exit status. */
 int write_visits(struct region_visits *v, const char *path, const char *command, int wait_status);
 /* Removes the folder of a command that was not recorded. */
