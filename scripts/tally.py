@@ -12,11 +12,15 @@ import xml.etree.ElementTree as tree
 MOST_LINES = 20    # of a reason
 
 
-def read(path):
+def get_program(suite):
+    return suite.get("name").rsplit(" / ", 1)[-1]
+
+
+def read_cases(log):
     """Name of each test program -> its cases as (name, outcome, why)."""
     suites = {}
-    for suite in tree.parse(path).getroot().iter("testsuite"):
-        cases = suites.setdefault(suite.get("name").rsplit(" / ", 1)[-1], [])
+    for suite in log.iter("testsuite"):
+        cases = suites.setdefault(get_program(suite), [])
         for case in suite.iter("testcase"):
             skip = case.find("skipped")
             if case.find("failure") is not None or case.find("error") is not None:
@@ -33,12 +37,12 @@ def read(path):
     return suites
 
 
-def find_reasons(path):
-    """(name of the test program, case) -> what its output says about the failure: the comments
-    before and after the line of the case."""
+def read_reasons(log):
+    """(name of the test program, failed case) -> the comments in its output before and after the
+    line of the case."""
     reasons = {}
-    for suite in tree.parse(path).getroot().iter("testsuite"):
-        name, before, failed = suite.get("name").rsplit(" / ", 1)[-1], [], None
+    for suite in log.iter("testsuite"):
+        name, before, failed = get_program(suite), [], None
         for line in (suite.findtext("system-out") or "").splitlines():
             found = re.match(r"(not )?ok \d+ (?:- )?(.*)", line)
             if found:
@@ -50,7 +54,8 @@ def find_reasons(path):
 
 
 def main(args):
-    suites, reasons = read(args[0]), find_reasons(args[0])
+    log = tree.parse(args[0]).getroot()
+    suites, reasons = read_cases(log), read_reasons(log)
     count = {"passed": 0, "failed": 0, "skipped": 0}
     for name, cases in suites.items():
         for case, outcome, why in cases:
