@@ -109,8 +109,8 @@ static double get_limit(const struct code_shape *a, const struct code_shape *b)
 	                                      : ALIKE;
 }
 
-/* The candidate of @others whose code is most like that of @c; *@second: how much the next one is.
- * NULL: none is enough. */
+/* Finds the candidate of @others whose code is most like that of @c. *@best, *@second: similarities
+ * of the first and of the next one. NULL if the first is not alike enough. */
 static struct candidate *find_most_alike(const struct candidate *c, struct candidates *others,
                                          double *best, double *second)
 {

@@ -83,8 +83,8 @@ enum model_fault get_model_fault(const struct model *m, const char *pmu, const c
                                  double *number);
 /* The base that a rate depends on beside its number. */
 enum model_base get_rate_base(const struct model_rate *r);
-/* What is counted from @before to @after ticks of the base; counts by the clock have the @speed of
- * their phases. A number is counted with the first tick. */
+/* The count from @before to @after ticks of the base; counts by the clock have the @speed of their
+ * phases. A number is counted with the first tick. */
 double compute_model_count(const struct model_rate *r, double before, double after, double speed);
 /* The mean speed of the phases from one moment to a later one, in nanoseconds. */
 double get_mean_speed(const struct model *m, double from, double to);

@@ -111,8 +111,8 @@ static int check_permission(const struct supervisor *s, const struct opening *o)
 	return is_allowed ? 0 : -EACCES;
 }
 
-/* Drivers of x86 know the precision that they have, which is none; others do not look at it. */
-static bool has_precision(const struct supervisor *s)
+/* Drivers of x86 refuse a precision that they lack; others ignore it. */
+static bool checks_precision(const struct supervisor *s)
 {
 	const enum processor_family family = get_processor_family(s->machine);
 
@@ -149,7 +149,7 @@ static int check_request(const struct supervisor *s, const struct opening *o)
 	if (!o->event.pmu->is_core && (samples || (o->pid >= 0 && o->cpu < 0)))
 		return -EINVAL;
 	/* Precise samples, branches and traces of data are hardware of their own. */
-	if ((a->precise_ip && has_precision(s)) || (a->sample_type & PERF_SAMPLE_BRANCH_STACK) ||
+	if ((a->precise_ip && checks_precision(s)) || (a->sample_type & PERF_SAMPLE_BRANCH_STACK) ||
 	    a->aux_output)
 		return -EOPNOTSUPP;
 	/* The kernel writes the values of its own events into samples, by its clock. A program that

@@ -241,7 +241,7 @@ double read_moment(const struct supervisor *s)
 	return (double)now.tv_sec * 1e9 + (double)now.tv_nsec - s->began;
 }
 
-/* What @e counted since it was settled, with a counter all the time. */
+/* The count of @e since it was settled, with a counter all the time. */
 static double count_since(const struct supervisor *s, const struct pretended_event *e, double ticks)
 {
 	return compute_model_count(&e->rate, e->last_ticks, ticks,

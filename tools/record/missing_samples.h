@@ -20,8 +20,8 @@ struct missing_samples {
 
 /* False if the event cannot be read. */
 bool read_recorded_event(const struct recorder *job, unsigned i, struct recorded_event *e);
-/* The number of samples below which an event has too few for its count and period; 1: only none is
- * too few. */
+/* The number of samples below which an event has too few for its count and period; 1: any sample is
+ * enough. */
 uint64_t get_fewest_samples(const struct recorded_event *e);
 /* Finds whether the event has no samples, or fewer than its count and its period make. */
 void find_missing_samples(const struct recorder *job, const struct recorded_event *e,

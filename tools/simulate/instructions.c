@@ -153,7 +153,7 @@ struct instruction_kind classify_arm64(const uint8_t *code)
 	};
 }
 
-/* Knows the instructions that load constants into x8, the number of a system call, and x0, its
+/* Follows the instructions that load constants into x8, the number of a system call, and x0, its
  * first argument: movz x8,#number; movz x0,#first; movk x0,#first,lsl #16. Others make them
  * unknown. */
 void follow_arm64(struct known_registers *r, const uint8_t *code)

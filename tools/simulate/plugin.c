@@ -321,8 +321,8 @@ static void register_place(struct qemu_plugin_insn *insn, struct simulated_place
 		qemu_plugin_register_vcpu_insn_exec_cb(insn, count_place, NO_REGISTERS, place);
 }
 
-/* Makes @insn the first of its part, if none is. It begins after the one before it has ended
- * without a fault. */
+/* Makes @insn the first of its part, unless that has one. It begins after the one before it has
+ * ended without a fault. */
 static void join_part(struct part *p, struct qemu_plugin_insn *insn)
 {
 	if (p->first)
