@@ -3,20 +3,15 @@
  * parallel region, with the code that each thread of the team executes. The preloaded library gets
  * these calls, and this adapter executes that code inside a visit: each thread counts its part,
  * without the barrier at the end. */
+#include "gomp.h"
 #include "adapter.h"
 #include "place.h"
-
-struct part {
-	void (*code)(void *data);
-	void *data;
-	pfm_region_t *region;
-};
 
 /* Executes the code of a parallel region in a thread of the team. */
 EXPORT void perfmon_gomp_execute(void *part);
 EXPORT void perfmon_gomp_execute(void *part)
 {
-	const struct part p = *(struct part *)part;
+	const struct gomp_part p = *(struct gomp_part *)part;
 
 	if (p.region)
 		pfm_begin_region(p.region);
@@ -26,8 +21,8 @@ EXPORT void perfmon_gomp_execute(void *part)
 }
 
 /* The region whose code is at @place; NULL if regions are not counted. */
-EXPORT void *perfmon_gomp_find_region(const void *place);
-EXPORT void *perfmon_gomp_find_region(const void *place)
+EXPORT pfm_region_t *perfmon_gomp_find_region(const void *place);
+EXPORT pfm_region_t *perfmon_gomp_find_region(const void *place)
 {
 	return perfmon_regions_active ? find_region_of_place(place) : NULL;
 }

@@ -5,10 +5,10 @@
 
 #include <perfmon/region.h>
 
-/* The region of a parallel region at @address, code: "parallel FILE+0xOFFSET", with the path of the
- * program or library and the offset in it. pfm replaces this name by that of the function and the
- * line (tools/stat/region_places.c), for which programs have neither the time nor the memory.
- * "parallel" for code of no file. */
+/* The region of the parallel region whose code is at @address. Its name is "parallel
+ * FILE+0xOFFSET", with the path of the program or library and the offset in it; "parallel" for code
+ * of no file. The command pfm replaces the name by those of the function and the line
+ * (tools/stat/region_places.c): a program that looked them up would lose time and memory. */
 pfm_region_t *find_region_of_place(const void *address);
 
 #endif

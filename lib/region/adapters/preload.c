@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "gomp.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -122,14 +123,6 @@ PAPI(PAPI_hl_stop, (void), ())
 
 /* ---- gcc's OpenMP ------------------------------------------------------------------------ */
 
-/* The same declaration as in the adapter. */
-struct part {
-	void (*code)(void *data);
-	void *data, *region;
-};
-
-typedef void (*code)(void *data);
-
 /* True if @f is of gcc's runtime: clang's has these functions as well, and the tools interface. */
 static int is_of_gcc(function f)
 {
@@ -183,15 +176,15 @@ static int is_requested(void)
 /* Replaces the code of a parallel region by one that counts; it stays without a request, and where
  * the runtime is another one. The team has left @part when the call returns. The code is the place
  * of the region: gcc gives the call no line. */
-static code count_part(function runtime, struct part *part)
+static gomp_code count_part(function runtime, struct gomp_part *part)
 {
-	void *(*find)(const void *) = NULL;
-	code execute = NULL;
+	gomp_find_region find = NULL;
+	gomp_code execute = NULL;
 
 	if (!is_requested() || !is_of_gcc(runtime))
 		return NULL;
-	find = (void *(*)(const void *))find_function(&gomp, "perfmon_gomp_find_region");
-	execute = (code)find_function(&gomp, "perfmon_gomp_execute");
+	find = (gomp_find_region)find_function(&gomp, "perfmon_gomp_find_region");
+	execute = (gomp_code)find_function(&gomp, "perfmon_gomp_execute");
 	if (!find || !execute)
 		return NULL;
 	part->region = find((const void *)(size_t)part->code);
@@ -207,8 +200,8 @@ static code count_part(function runtime, struct part *part)
 		static function cached;                                                            \
 		const void *place = __builtin_return_address(0);                                   \
 		const function runtime = find_runtime(&cached, #NAME, place);                      \
-		struct part part = { .code = fn, .data = data };                                   \
-		const code counting = count_part(runtime, &part);                                  \
+		struct gomp_part part = { .code = fn, .data = data };                              \
+		const gomp_code counting = count_part(runtime, &part);                             \
                                                                                                    \
 		if (counting) {                                                                    \
 			fn = counting;                                                             \
@@ -219,21 +212,21 @@ static code count_part(function runtime, struct part *part)
 
 #define GOMP_LOOP(NAME)                                                                            \
 	GOMP(void, NAME,                                                                           \
-	     (code fn, void *data, unsigned threads, long start, long end, long step, long chunk,  \
-	      unsigned flags),                                                                     \
+	     (gomp_code fn, void *data, unsigned threads, long start, long end, long step,         \
+	      long chunk, unsigned flags),                                                         \
 	     (fn, data, threads, start, end, step, chunk, flags))
 #define GOMP_RUNTIME_LOOP(NAME)                                                                    \
 	GOMP(void, NAME,                                                                           \
-	     (code fn, void *data, unsigned threads, long start, long end, long step,              \
+	     (gomp_code fn, void *data, unsigned threads, long start, long end, long step,         \
 	      unsigned flags),                                                                     \
 	     (fn, data, threads, start, end, step, flags))
 
-GOMP(void, GOMP_parallel, (code fn, void *data, unsigned threads, unsigned flags),
+GOMP(void, GOMP_parallel, (gomp_code fn, void *data, unsigned threads, unsigned flags),
      (fn, data, threads, flags))
-GOMP(unsigned, GOMP_parallel_reductions, (code fn, void *data, unsigned threads, unsigned flags),
-     (fn, data, threads, flags))
+GOMP(unsigned, GOMP_parallel_reductions,
+     (gomp_code fn, void *data, unsigned threads, unsigned flags), (fn, data, threads, flags))
 GOMP(void, GOMP_parallel_sections,
-     (code fn, void *data, unsigned threads, unsigned count, unsigned flags),
+     (gomp_code fn, void *data, unsigned threads, unsigned count, unsigned flags),
      (fn, data, threads, count, flags))
 GOMP_LOOP(GOMP_parallel_loop_static)
 GOMP_LOOP(GOMP_parallel_loop_dynamic)
