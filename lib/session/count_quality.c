@@ -385,7 +385,8 @@ static void assess_inexact_count(struct pfm_session *s, unsigned i, pfm_count_t 
 	} else if (n->cause == PFM_CAUSE_BUSY && n->running == 0) {
 		explain_never_ran(s, i, counts);
 	} else if (n->enabled == 0 && n->running == 0 &&
-	           (n->raw == 0 || s->options.flags & PFM_SESSION_DRY_RUN) && !c->config.is_level) {
+	           (s->options.flags & PFM_SESSION_DRY_RUN ||
+	            (n->raw == 0 && !c->config.is_level))) {
 		explain_zero_enabled_time(s, i, counts);
 	} else if (n->enabled == 0) {
 		explain_unknown_time(c, n);

@@ -33,7 +33,7 @@ struct file_event {
 
 struct file_events {
 	unsigned n;
-	struct file_event events[]; /* room for all counts of the session */
+	struct file_event events[]; /* as many as the session has counts; n are open */
 };
 
 /* ---- usage of GPUs --------------------------------------------------------------------------- */
@@ -128,6 +128,15 @@ static void enable_event(const struct pfm_session *s, struct file_event *e)
 	session_start_stopwatch(&e->clock, s->sys.get_time(&s->sys));
 }
 
+/* Nanoseconds since the last reset: at least 1 for an event that is enabled, even if the clock has
+ * not advanced. */
+static uint64_t get_enabled_time(const struct pfm_session *s, const struct file_event *e)
+{
+	uint64_t time = session_read_stopwatch(&e->clock, s->sys.get_time(&s->sys));
+
+	return time ? time : e->clock.is_running;
+}
+
 static void disable_event(const struct pfm_session *s, struct file_event *e)
 {
 	uint64_t value;
@@ -135,8 +144,7 @@ static void disable_event(const struct pfm_session *s, struct file_event *e)
 	if (!e->clock.is_running)
 		return;
 	update_event(&s->sys, e, &value);
-	session_stop_stopwatch(&e->clock, s->sys.get_time(&s->sys));
-	e->clock.elapsed += !e->clock.elapsed;
+	e->clock = (struct stopwatch){ .elapsed = get_enabled_time(s, e) };
 }
 
 static bool is_event_on(const struct pfm_session *s, const struct file_event *e)
@@ -190,15 +198,6 @@ static int switch_file_groups(struct pfm_session *s, const unsigned char *was_on
 			enable_event(s, &f->events[i]);
 	}
 	return PFMLIB_SUCCESS;
-}
-
-/* Nanoseconds since the last reset. With a slow clock no time may have passed; an event that is or
- * was enabled must show some. */
-static uint64_t get_enabled_time(const struct pfm_session *s, const struct file_event *e)
-{
-	uint64_t time = session_read_stopwatch(&e->clock, s->sys.get_time(&s->sys));
-
-	return time ? time : e->clock.is_running;
 }
 
 /* A file that cannot be read, or has a negative number, reads as an event without a counter. */
@@ -261,13 +260,11 @@ static void explain_unreadable_file(struct session_count *c, const char *path, i
 	                        is_forbidden ? "%s may not be read" : "%s cannot be read", path);
 }
 
-/* Opens count @c as @e. Returns false, and stores the cause, if it cannot be counted. */
-static bool open_file_event(const struct pfm_session *s, struct session_count *c,
-                            struct file_event *e)
+/* Returns false, and stores the cause, if count @c cannot be counted whatever its file holds. */
+static bool check_file_count(const struct pfm_session *s, struct session_count *c)
 {
 	const struct kernel_pmu *pmu = c->config.kernel_pmu;
-	uint64_t value = 0, config = c->config.attr.config;
-	int rc;
+	uint64_t config = c->config.attr.config;
 
 	if (s->sampling) {
 		pfmi_session_fail_count(c, PFM_CAUSE_ATTRIBUTE, EOPNOTSUPP, "count it (pfm stat)",
@@ -286,6 +283,17 @@ static bool open_file_event(const struct pfm_session *s, struct session_count *c
 		                        pmu->cpu_list);
 		return false;
 	}
+	return true;
+}
+
+/* Opens count @c as @e. Returns false, and stores the cause, if its file cannot be read. */
+static bool open_file_event(const struct pfm_session *s, struct session_count *c,
+                            struct file_event *e)
+{
+	const struct kernel_pmu *pmu = c->config.kernel_pmu;
+	uint64_t value = 0, config = c->config.attr.config;
+	int rc;
+
 	*e = (struct file_event){ .count_index = (unsigned)(c - s->counts),
 		                  .path = pmu->files[config],
 		                  .drm_driver = pmu->drm_driver,
@@ -298,8 +306,10 @@ static bool open_file_event(const struct pfm_session *s, struct session_count *c
 	return false;
 }
 
+/* A dry run opens nothing. */
 static int open_file_events(struct pfm_session *s, pfm_error_t *why)
 {
+	const bool is_dry = s->options.flags & PFM_SESSION_DRY_RUN;
 	struct file_events *f = calloc(1, sizeof(*f) + s->n_counts * sizeof(f->events[0]));
 
 	if (!f)
@@ -308,7 +318,8 @@ static int open_file_events(struct pfm_session *s, pfm_error_t *why)
 	for (unsigned i = 0; i < s->n_counts; i++) {
 		struct session_count *c = &s->counts[i];
 
-		if (session_is_file_count(c) && !c->status.cause)
+		if (session_is_file_count(c) && !c->status.cause && check_file_count(s, c) &&
+		    !is_dry)
 			f->n += open_file_event(s, c, &f->events[f->n]);
 	}
 	return PFMLIB_SUCCESS;

@@ -158,7 +158,7 @@ void pfmi_session_sum_turn_times(const struct pfm_session *s, const pfm_count_t 
 	}
 }
 
-/* The groups of CPUs did not count on each of them meanwhile. */
+/* The time of a count is a sum over its CPUs, so the gap counts for each of them. */
 uint64_t pfmi_session_get_turn_time(const struct pfm_session *s, const pfm_count_t *counts,
                                     unsigned i)
 {

@@ -4,7 +4,7 @@
  * their counts stop. This shows in the processor time of the process, all of whose threads are
  * counted. A program of the process is known by its auxiliary vector, which has random bytes of
  * each execve(2). In a program with more rights it has AT_SECURE, or other users may not read it.
- * A program that changes without either shows nothing: most have the rights of their caller. */
+ * Another program without either sign proves nothing: most have the rights of their caller. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -44,7 +44,7 @@ static uint64_t read_word(const unsigned char *at, unsigned size)
 }
 
 /* True if the auxiliary vector says that the program has more rights than its caller. Words of a
- * process of 32 bits have four bytes: two of them are no key. */
+ * 32-bit process have four bytes; two of them, read as one, are larger than each key. */
 static bool has_secure_entry(const unsigned char *vector, unsigned long n)
 {
 	const unsigned size = n >= sizeof(uint64_t) && read_word(vector, sizeof(uint64_t)) > AUX_MAX

@@ -140,7 +140,7 @@ static int open_in_backends(struct pfm_session *s, pfm_error_t *why)
 		fail_counts_without_backend(s);
 		return PFMLIB_SUCCESS;
 	}
-	if (s->live.backend == &pfmi_perf_backend && has_file_counts(s))
+	if (s->live.policy_backend == &pfmi_perf_backend && has_file_counts(s))
 		s->live.file_backend = &pfmi_session_file_backend;
 	if (s->live.file_backend)
 		rc = s->live.file_backend->open_counts(s, why);

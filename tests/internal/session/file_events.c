@@ -133,6 +133,26 @@ static void a_number_without_a_file_is_not_counted(void **state)
 	done(NULL);
 }
 
+/* A dry run refuses what a run would refuse. */
+static void a_dry_run_refuses_sensors(void **state)
+{
+	(void)state;
+	make_sensors();
+	options.flags = PFM_SESSION_DRY_RUN;
+	options.cpus = "2-3";
+	must_open(TEXTS("hwmon_acpi::temp1"));
+	run_session();
+	expect_count(0, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_NO_CPU);
+	done(NULL);
+	make_sensors();
+	options.flags = PFM_SESSION_DRY_RUN;
+	must_open(TEXTS("hwmon_acpi/config=77/", "hwmon_acpi::temp1"));
+	run_session();
+	expect_count(0, PFM_QUALITY_NOT_SUPPORTED, PFM_CAUSE_ATTRIBUTE);
+	expect_count(1, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_NO_TIME);
+	done(NULL);
+}
+
 static void a_forbidden_file_is_named(void **state)
 {
 	(void)state;
@@ -233,6 +253,6 @@ UNIT(session_file_events, cmocka_unit_test(usage_of_a_gpu), cmocka_unit_test(lev
      cmocka_unit_test(sensors_of_a_group_are_read_together),
      cmocka_unit_test(files_without_a_number),
      cmocka_unit_test(a_number_without_a_file_is_not_counted),
-     cmocka_unit_test(a_forbidden_file_is_named),
+     cmocka_unit_test(a_dry_run_refuses_sensors), cmocka_unit_test(a_forbidden_file_is_named),
      cmocka_unit_test(a_sensor_joins_a_group_of_counters),
      cmocka_unit_test(a_sensor_counts_where_its_cpu_is_requested));
