@@ -390,16 +390,6 @@ static bool for_each_chunk(struct reader *in,
 
 /* ---- the file ---------------------------------------------------------------------------- */
 
-static bool is_finite_cost(double value)
-{
-	return value >= 0 && value < 1e18;
-}
-
-static bool is_finite_uncertainty(const struct uncertainty *u)
-{
-	return is_finite_cost(u->mean) && is_finite_cost(u->visit) && is_finite_cost(u->first);
-}
-
 static bool read_header(struct reader *in)
 {
 	struct region_file_header *h = &in->header;
@@ -409,9 +399,9 @@ static bool read_header(struct reader *in)
 	    (uint64_t)s.st_size > max_file || !read_at(in, 0, h, sizeof(*h)) ||
 	    memcmp(h->magic, REGION_FILE_MAGIC, sizeof(h->magic)) != 0 ||
 	    h->version != REGION_FILE_VERSION || h->order != REGION_FILE_ORDER || h->pid <= 0 ||
-	    !is_finite_cost(h->wall_inside) || !is_finite_cost(h->wall_pair) ||
-	    !is_finite_cost(h->task_inside) || !is_finite_uncertainty(&h->inside) ||
-	    !is_finite_uncertainty(&h->pair))
+	    !pfmi_storage_is_cost(h->wall_inside) || !pfmi_storage_is_cost(h->wall_pair) ||
+	    !pfmi_storage_is_cost(h->task_inside) || !pfmi_storage_is_uncertainty(&h->inside) ||
+	    !pfmi_storage_is_uncertainty(&h->pair))
 		return fail(in, PFMLIB_ERR_INVAL);
 	in->size = (uint64_t)s.st_size;
 	h->program[sizeof(h->program) - 1] = '\0';

@@ -567,12 +567,13 @@ uint64_t pfmi_region_round(double value);
 /* The overhead of @visits with @pairs visits inside them, of event @e; NULL: of the wall time. */
 struct overhead pfmi_region_compute_overhead(const struct layout *l, const struct region_event *e,
                                              uint64_t visits, uint64_t pairs);
-/* Visits as they were counted, in threads of which each has had a first visit. @sum and @min
- * contain the cost of begin and end, @sum that of the visits inside, too. */
+/* The counts of @visits in @threads threads, each of which had a first visit; @pairs visits were
+ * inside them. @sum and the smallest count @min contain the cost of begin and end, @sum also that
+ * of the visits inside. */
 struct counted_visits {
 	uint64_t visits, pairs, sum, min, threads;
 };
-/* Adds to the error of @o what begin and end may have cost in a few visits beyond the usual. */
+/* Adds costs that few visits have to the error of @o: those of first visits and interrupts. */
 void pfmi_region_add_rare_costs(struct overhead *o, const struct layout *l,
                                 const struct region_event *e, const struct counted_visits *v);
 /* The overhead in own counts. These leave out what one of the @children visits directly inside
@@ -664,8 +665,9 @@ bool pfmi_slice_compute_count(const pfm_region_results_t *r, const struct visit_
                               unsigned k, uint64_t *count);
 /* Writes the results. False without memory. */
 typedef bool region_write_fn(FILE *out, const pfm_region_results_t *r);
-/* How a format treats single visits. */
-enum slice_use { NO_SLICES, USES_SLICES /* sums without them */, NEEDS_SLICES };
+/* Single visits (slices) in a format: it has none, writes sums in their place if they were not
+ * kept, or cannot be written without them. */
+enum slice_use { NO_SLICES, USES_SLICES, NEEDS_SLICES };
 /* A format of results. */
 struct region_format {
 	char name[8];

@@ -85,4 +85,9 @@ struct region_file_event {
 
 enum { REGION_EVENT_COUNTABLE = 1, REGION_EVENT_SOFT = 2, REGION_EVENT_SYSTEM = 4 };
 
+/* Checks of numbers in files: finite, not negative, and small enough for sums.
+ * (lib/region/storage_events.c) */
+bool pfmi_storage_is_cost(double value);
+bool pfmi_storage_is_uncertainty(const struct uncertainty *u);
+
 #endif

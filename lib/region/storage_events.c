@@ -7,7 +7,6 @@
  * group: uint32 n, uint32 whole machine, n x uint32 event the list of events, then for each event
  * its name, unit, reason and remedy, without ends
  */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "region/region.h"
@@ -122,22 +121,24 @@ static char *read_text(struct input *in, size_t n)
 	return text;
 }
 
-static bool is_cost(double value)
+bool pfmi_storage_is_cost(double value)
 {
-	return isfinite(value) && value >= 0;
+	return value >= 0 && value < 1e18;
 }
 
-static bool is_uncertainty(const struct uncertainty *u)
+bool pfmi_storage_is_uncertainty(const struct uncertainty *u)
 {
-	return is_cost(u->mean) && is_cost(u->visit) && is_cost(u->first);
+	return pfmi_storage_is_cost(u->mean) && pfmi_storage_is_cost(u->visit) &&
+	       pfmi_storage_is_cost(u->first);
 }
 
 static bool read_event(struct input *in, struct region_file_event *f, struct region_event *e)
 {
-	if (!get_bytes(in, f, sizeof(*f)) || !is_cost(f->scale) || !is_cost(f->inside) ||
-	    !is_cost(f->pair) || !is_uncertainty(&f->of_inside) || !is_uncertainty(&f->of_pair) ||
-	    f->quality < 0 || f->quality > INT8_MAX || f->cause < 0 || f->cause > INT8_MAX ||
-	    f->round > MAX_FILE_GROUPS)
+	if (!get_bytes(in, f, sizeof(*f)) || !pfmi_storage_is_cost(f->scale) ||
+	    !pfmi_storage_is_cost(f->inside) || !pfmi_storage_is_cost(f->pair) ||
+	    !pfmi_storage_is_uncertainty(&f->of_inside) ||
+	    !pfmi_storage_is_uncertainty(&f->of_pair) || f->quality < 0 || f->quality > INT8_MAX ||
+	    f->cause < 0 || f->cause > INT8_MAX || f->round > MAX_FILE_GROUPS)
 		return false;
 	e->scale = f->scale;
 	e->cost_inside = f->inside;

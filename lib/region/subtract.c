@@ -6,11 +6,11 @@
  * for each visit, and single visits differ from the mean by chance. The error of the sum is
  * therefore sqrt((N mean)^2 + N visit^2), with both parts as half-widths of 95 % intervals.
  *
- * A few visits cost more than that. The first one of a thread finds empty caches and functions that
- * the dynamic linker must still look up: this was measured as well. Interrupts, and processes that
- * take the CPU away, come too seldom to be measured in advance, but make visits longer than the
- * shortest one. They come at any time, so begin and end have the share of what is beyond the
- * shortest visits that they have of a shortest one. */
+ * A few visits cost more than that. The first one of a thread finds empty caches, and functions
+ * that the dynamic linker must still look up; cost.c measures its cost. Interrupts, and processes
+ * that take the CPU away, come too seldom to be measured in advance, but make visits longer than
+ * the shortest one. They come at any time: as large a share of this excess falls on begin and end
+ * as they have of a shortest visit. */
 #include "region/region.h"
 
 /* Newton's method. */

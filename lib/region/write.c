@@ -7,7 +7,7 @@
 #include <unistd.h>
 #include "region/region.h"
 
-enum { TABLE, JSON, CSV, LIKWID, PAPI, CHROME, FIREFOX };
+enum format_number { TABLE, JSON, CSV, LIKWID, PAPI, CHROME, FIREFOX };
 
 static const struct region_format formats[] = {
 	[TABLE] = { "table", ".txt", NO_SLICES },
@@ -19,19 +19,20 @@ static const struct region_format formats[] = {
 	[FIREFOX] = { "firefox", ".firefox.json", NEEDS_SLICES },
 };
 
-/* Addresses of functions in a table would each be a relocation. */
+/* A switch, because the dynamic linker would relocate each address of a function in the table. */
 static bool write_format(const struct region_format *format, FILE *out,
                          const pfm_region_results_t *results)
 {
-	switch (format - formats) {
+	switch ((enum format_number)(format - formats)) {
+	case TABLE: return pfmi_region_write_table(out, results);
 	case JSON: return pfmi_region_write_json(out, results);
 	case CSV: return pfmi_region_write_csv(out, results);
 	case LIKWID: return pfmi_region_write_likwid(out, results);
 	case PAPI: return pfmi_region_write_papi(out, results);
 	case CHROME: return pfmi_region_write_chrome(out, results);
 	case FIREFOX: return pfmi_region_write_firefox(out, results);
-	default: return pfmi_region_write_table(out, results);
 	}
+	return false;
 }
 
 const struct region_format *pfmi_region_find_format(const char *name)
