@@ -248,8 +248,9 @@ static const struct record_layout *guess_record_layout(struct pfm_session *s, co
 static bool decode_record(struct pfm_session *s, const void *bytes, size_t size, pfm_record_t *r)
 {
 	struct sampling_state *sm = s->sampling;
-	int i = pfmi_sampling_find_count(
+	const int own = pfmi_sampling_find_count(
 		sm, pfmi_sampling_get_record_id(&sm->common_layout, bytes, size));
+	int i = own;
 	const struct record_layout *l =
 		i >= 0 ? &sm->totals[i].layout : guess_record_layout(s, bytes, &i);
 	bool ok = pfmi_sampling_decode_record(l, bytes, size, r), has_memory = true;
@@ -268,7 +269,7 @@ static bool decode_record(struct pfm_session *s, const void *bytes, size_t size,
 	}
 	r->has &= ~(uint64_t)(r->type == PFM_RECORD_LOST ? PFM_SAMPLE_ID : 0);
 	/* A recording has the time of the record before in its place. */
-	if (!s->recording && pfmi_sampling_is_of_other_session(sm, bytes, size)) {
+	if (own < 0 && !s->recording && pfmi_sampling_is_of_other_session(sm, bytes, size)) {
 		r->time = 0;
 		r->has &= ~(uint64_t)PFM_SAMPLE_TIME;
 	}
