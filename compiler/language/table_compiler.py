@@ -602,18 +602,17 @@ class Compiler(ErrataCompiler):
     # ---- the end ---------------------------------------------------------------------------------
 
     def drop_absent_counters(self):
-        """An Arm core has some of the architecture's counters 0 to 30: those that its events use.
-        An event that is given by its number has no others."""
+        """Drops counters that an Arm core does not have: those after the last one that an event
+        uses. An event that is given by its number would be placed there."""
         t = self.table
         if dict(t.features).get("cycle_counter") != ARM_CYCLE_COUNTER or not t.rows:
             return
         used = functools.reduce(operator.or_, (row.counters for row in t.rows)) & ~(
             1 << ARM_CYCLE_COUNTER)
-        for c in t.counters:
-            if c.last < ARM_CYCLE_COUNTER and c.first < used.bit_length():
-                t.counters[t.counters.index(c)] = pt.Counter(
-                    c.first, min(c.last, used.bit_length() - 1), c.width, c.fixed, c.control,
-                    c.value, c.step)
+        last = used.bit_length() - 1
+        t.counters = [
+            pt.Counter(c.first, last, c.width, c.fixed, c.control, c.value, c.step)
+            if c.first <= last < c.last < ARM_CYCLE_COUNTER else c for c in t.counters]
 
     def finish_table(self):
         """Resolves what waited for all rows, and checks the table."""

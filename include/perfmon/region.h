@@ -42,8 +42,8 @@ typedef struct pfm_region {
 		&pfm_region_here_;                                                                 \
 	}))
 
-/* The dynamic linker finds the functions when it loads the program: at their first call it would be
- * in the first visit. */
+/* Without a PLT the dynamic linker finds the functions when it loads the program. At their first
+ * call, it would be counted in the first visit. */
 #ifdef __has_attribute
 #if __has_attribute(noplt)
 #define PERFMON_BOUND_EARLY_ __attribute__((noplt))

@@ -40,7 +40,7 @@ static uint64_t get_required_counter(const struct table *t, uint64_t config)
 
 /* The counters of the event; one that is given by its number has no cycle counter, which counts
  * cycles alone. */
-static uint64_t get_number_mask(const struct event *ev)
+static uint64_t get_possible_counters(const struct event *ev)
 {
 	uint64_t mask = pfmi_pmu_get_counter_mask(ev), counter, code;
 
@@ -54,7 +54,7 @@ static uint64_t get_number_mask(const struct event *ev)
 static uint64_t get_counter_mask(const struct event *ev, const struct encode_request *req)
 {
 	const struct table *t = ev->table;
-	uint64_t mask = get_number_mask(ev), config[N_CONFIG_WORDS], pmc;
+	uint64_t mask = get_possible_counters(ev), config[N_CONFIG_WORDS], pmc;
 
 	pfmi_pmu_build_config_words(ev, ANY_COUNTER, config);
 	pmc = get_required_counter(t, config[0]);

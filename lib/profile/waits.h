@@ -33,7 +33,7 @@ uint64_t waits_get_running(const struct waits *w, const char *name);
 uint64_t waits_count_unended(const struct waits *w);
 /* Is event @i of the session the one whose samples begin waits? */
 bool waits_is_event(const pfm_session_t *session, unsigned i);
-/* Says what the waits of the session are known from, in a sentence. */
+/* Returns a sentence that names the records which the waits of the session come from. */
 const char *waits_describe_sources(const pfm_session_t *session);
 
 #endif

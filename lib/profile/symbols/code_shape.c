@@ -14,7 +14,8 @@ enum { CODE_MAX = 1 << 18, ARM_INSTRUCTION = 4 };
 
 #define EDGE UINT32_MAX /* before the first operation, and after the last */
 
-/* Where fields of instructions are: Arm Architecture Reference Manual, C4.1, encoding of A64. */
+/* The bits that select the operation, without fields of registers and constants: Arm Architecture
+ * Reference Manual, C4.1, encoding of A64. */
 static uint32_t get_arm_operation(const uint8_t *code)
 {
 	uint32_t word = code[0] | (uint32_t)code[1] << 8 | (uint32_t)code[2] << 16 |
@@ -73,7 +74,7 @@ bool code_shape_read(struct code_shape *s, unsigned machine, const uint8_t *code
 	return true;
 }
 
-/* Where the bytes at @start of the file's own addresses are. False if they are not all in one
+/* Finds the offset in the file of @size bytes at address @start. False if they are not all in one
  * section. */
 static bool find_code(struct elf_file *e, uint64_t start, uint64_t size, uint64_t *offset)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Prefixes, opcode, ModRM byte, displacement and constant, as the opcode maps of Intel's Software
- * Developer's Manual lay them out (volume 2, chapter 2 and appendix A). An opcode that no map has
- * is an instruction without operands. */
+/* Reads prefixes, opcode, ModRM byte, displacement and constant, as the opcode maps of Intel's
+ * Software Developer's Manual lay them out (volume 2, chapter 2 and appendix A). An opcode that no
+ * map has is an instruction without operands. */
 #include "profile/symbols/x86_instruction.h"
 
 #include <stdbool.h>
@@ -210,8 +210,7 @@ static void take_address(struct instruction *i)
 		return;
 	if (base == 4)
 		base = take_byte(i) & 7; /* SIB */
-	else if (mode == 0 && base == 5)
-		base = 5; /* relative to the next instruction */
+	/* Mode 0 has a displacement with base 5 alone. */
 	i->at += mode == 1 ? 1 : mode == 2 || base == 5 ? 4 : 0;
 }
 
