@@ -36,8 +36,8 @@ static void write_bytes(int fd, const void *from, size_t n)
 		;
 }
 
-/* Does in vain what follows the start, and reports that it waits: what the start needs is in memory
- * then, and events that are on before the program is executed count no page fault of it. "." is a
+/* Does what follows the start once without effect, and reports that the child waits. The start then
+ * finds its pages in memory, and events that are on before it count no page fault of it. "." is a
  * folder in each folder of PATH: the search for it executes nothing. */
 static void rehearse_start(int failure)
 {

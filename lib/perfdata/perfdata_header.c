@@ -115,7 +115,8 @@ static int add_event_id(struct pfm_session *s, uint64_t id, unsigned event)
 	return 0;
 }
 
-/* Records without an event are those that perf writes itself, for the event that asked. */
+/* Records without an event: perf writes them itself, with build ids if any event asked for these.
+ */
 void pfmi_perfdata_update_common_layout(struct pfm_session *s)
 {
 	if (!s->n_counts)

@@ -235,7 +235,7 @@ const char *waits_describe_sources(const pfm_session_t *session)
 	for (unsigned i = 0; i < pfm_session_size(session); i++)
 		if (pfm_describe_count(session, i, &info) == PFMLIB_SUCCESS &&
 		    strncmp(info.name, WAKING_EVENT, strlen(WAKING_EVENT)) == 0)
-			return "Waits are from records of context switches, who ended them from "
+			return "Waits are from records of context switches; who ended them is from "
 			       "the tracepoint " WAKING_EVENT ".";
 	return "Waits are from records of context switches; who ended them was not recorded.";
 }

@@ -8,7 +8,7 @@
  *
  * A program's visits cost more than those of a loop without work, because its work displaces the
  * code and the data of begin and end from the caches. So visits after work are measured as well;
- * what they differ by is the uncertainty of the costs. The first visit of a thread finds nothing in
+ * their difference is the uncertainty of the costs. The first visit of a thread finds nothing in
  * the caches, neither begin and end nor the program's own code between them: a few visits after
  * much work, with cold memory read inside, tell how much more it may cost. That work displaces
  * lines, but few translations of addresses, which cost about as much again: it counts twice. */
@@ -105,8 +105,8 @@ static struct uncertainty compute_uncertainty(double median, const struct range 
 		                             get_larger(worn->mean - median, 0) + visit / ROOT };
 }
 
-/* Displaces what begin and end use from the cache. */
-static void work(char *bytes, unsigned n)
+/* Displaces code and data of begin and end from the caches. */
+static void displace_lines(char *bytes, unsigned n)
 {
 	for (unsigned i = 0; i < n; i += LINE)
 		((volatile char *)bytes)[i]++;
@@ -128,7 +128,7 @@ static void measure_empty(struct thread *t, const struct region_marks *marks, st
 
 	for (unsigned i = 0; i < VISITS; i++) {
 		if (kind == WORN_EMPTY)
-			work(s->work, WORK);
+			displace_lines(s->work, WORK);
 		t->probe = s->now;
 		t->probe_wall = &s->wall;
 		marks->begin(&empty);
@@ -155,7 +155,7 @@ static void measure_first(struct thread *t, const struct region_marks *marks, st
 	pfm_region_t empty = { "", EMPTY_REGION, 0 };
 
 	for (unsigned i = 0; i < FIRST_VISITS; i++) {
-		work(s->work, MUCH_WORK);
+		displace_lines(s->work, MUCH_WORK);
 		t->probe = s->now;
 		t->probe_wall = &s->wall;
 		marks->begin(&empty);
@@ -174,7 +174,7 @@ static void measure_nested(struct thread *t, const struct region_marks *marks, s
 
 	for (unsigned i = 0; i < VISITS; i++) {
 		if (kind == WORN_PAIR)
-			work(s->work, WORK);
+			displace_lines(s->work, WORK);
 		marks->begin(&outer);
 		for (unsigned k = 0; k < n; k++) {
 			marks->begin(&empty);

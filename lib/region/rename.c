@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Other names for regions whose process has no better one. */
+/* Names that the reader of results gives to regions. */
 #include <stdlib.h>
 #include <string.h>
 #include "region/region.h"

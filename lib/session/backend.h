@@ -87,7 +87,7 @@ static inline bool session_count_has_instance(const struct session_count *c, uns
 	return c->config.instance == 0 || c->config.instance == k + 1;
 }
 
-/* True if the value of count @c is in a file: no backend but that of files counts it. */
+/* True if the value of count @c is in a file: pfmi_session_file_backend alone counts it. */
 static inline bool session_is_file_count(const struct session_count *c)
 {
 	return c->config.kernel_pmu && c->config.kernel_pmu->files;
@@ -109,7 +109,7 @@ struct live_session {
 	/* the backend whose rules decide what can be counted; in a dry run another one opens */
 	const struct backend *policy_backend;
 	void *backend_state;                /* belongs to the backend */
-	const struct backend *file_backend; /* counts what is in files; NULL: no count is */
+	const struct backend *file_backend; /* NULL: no value of a count is in a file */
 	struct file_events *file_events;    /* belongs to the file backend */
 	bool running;
 	bool started;              /* counting was started at least once */

@@ -167,9 +167,9 @@ static bool read_counted_clock(const struct pfm_session *s, uint64_t *ns)
 }
 
 /* On every CPU the old groups stop before the new ones start, because it has not enough counters
- * for both. Meanwhile neither counts, which the clock of the process must not take for tasks that
- * are not counted. Each group stops and starts within its part of this time, so that half of it is
- * not counted. */
+ * for both. In between neither counts, so the clock of the process stops: it would show this time
+ * as that of tasks that are not counted. Groups are switched one after the other, so that each is
+ * off for half of the time on average. */
 int pfmi_perf_switch_groups(struct pfm_session *s, const unsigned char *was_on,
                             const unsigned char *is_on)
 {

@@ -98,9 +98,9 @@ int pfmi_session_refresh_online_cpus(struct pfm_session *s);
 int pfmi_session_apply_cpu_list(struct session_builder *o);
 /* True if group @group counts now. (lib/session/group_turns.c) */
 bool pfmi_session_is_group_on(const struct pfm_session *s, unsigned group);
-/* Adds nanoseconds in which the groups of no turn counted, since they were switched, to the time of
- * each turn, until the next reset. */
+/* Adds the nanoseconds of a switch, in which no group counted, to the time of each turn. */
 void pfmi_session_add_turn_gap(const struct pfm_session *s, uint64_t ns);
+/* Clears these times, for a reset. */
 void pfmi_session_forget_turn_gaps(const struct pfm_session *s);
 /* Adds up the enabled times of the groups of each turn, from counts as they were read. */
 void pfmi_session_sum_turn_times(const struct pfm_session *s, const pfm_count_t *counts);

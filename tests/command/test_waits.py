@@ -145,7 +145,8 @@ class Waits(Folder):
         self.assertRegex(table, r"s on CPUs, \d+\.\d{3} s of waiting, of all tasks together\n")
         self.assertRegex(table, r"(?m)^ *\d+\.\d\d% +\d+\.\d ms +\d+  lock +waiter +\S+$")
         if "not recorded" not in table:
-            self.assertIn("switches, who ended them from the tracepoint sched:sched_waking.\n", table)
+            self.assertIn("switches; who ended them is from the tracepoint sched:sched_waking.\n",
+                          table)
         folded = self.pfm("report", "--off-cpu", "--folded", "w.data").stdout
         self.assertRegex(folded, r"(?m)^waiter;.*futex.*_\[k\] \d+$")
         for name in "folded", "json":

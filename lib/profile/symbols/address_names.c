@@ -99,7 +99,7 @@ static void name_code_without_symbol(struct profile_reader *r, const struct mapp
 	at->function = text_pool_add(texts, name ? name : number);
 }
 
-/* Adds where the code of the function is: with file_addresses as its object. */
+/* Adds the addresses and the file of the function; with file_addresses the file is its object. */
 static void add_range(struct profile_reader *r, const struct symbol_range *range,
                       struct code_names *at)
 {
